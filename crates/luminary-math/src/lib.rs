@@ -1,0 +1,1 @@
+//! Vectorised elementary functions.

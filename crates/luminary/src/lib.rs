@@ -1,0 +1,3 @@
+//! Luminary: quality-diversity optimisation.
+
+pub mod problem;
