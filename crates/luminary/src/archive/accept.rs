@@ -1,0 +1,135 @@
+//! ADD: the two rules by which thresholds rise and rows become elites, each written once for every kind of archive.
+//!
+//! An elitist archive is a soft one with `alpha = 1` and `min_f = -inf`: an empty cell accepts anything, and an
+//! occupied one accepts what beats its elite.
+
+use serde::{Deserialize, Serialize};
+
+use super::{AddReport, Archive, Batch, CellIdx, stats::RunningSum};
+
+/// What became of a row. The order is the order of the two-stage rankers: a new cell beats an improved one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Its objective or measures were not finite; it never reached the archive.
+    Invalid,
+    /// It did not exceed the threshold.
+    Rejected,
+    /// It took over an occupied cell.
+    Improved,
+    /// It took an empty cell.
+    New,
+}
+
+impl Status {
+    /// Whether the row changed the archive.
+    pub fn is_accepted(self) -> bool {
+        self >= Self::Improved
+    }
+}
+
+/// When a row sees the thresholds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UpdateRule {
+    /// Row by row: a later row sees what an earlier one of the same batch changed (paper, Algorithm 1). The published
+    /// experiments use this rule.
+    #[default]
+    Sequential,
+    /// All rows are judged against the archive before the batch (paper, appendix "A Batch Threshold Update Rule");
+    /// ties aside, the order of the rows does not matter.
+    Batch,
+}
+
+/// A threshold of minus infinity marks an empty cell of an elitist archive, whose improvement is the objective itself.
+pub(super) fn improvement(objective: f64, threshold: f64) -> f64 {
+    if threshold == f64::NEG_INFINITY { objective } else { objective - threshold }
+}
+
+/// `(1 - alpha) t_e + alpha f` (paper, Algorithm 1, line 10). With `alpha = 1` the old threshold, which may be minus
+/// infinity, must not enter.
+fn raised(threshold: f64, objective: f64, alpha: f64) -> f64 {
+    if alpha == 1.0 { objective } else { (1.0 - alpha) * threshold + alpha * objective }
+}
+
+/// Judges row `row` against the archive as it is now.
+fn judge(archive: &Archive, cell: CellIdx, row: usize, objective: f64, report: &mut AddReport) -> bool {
+    let threshold = archive.store.thresholds[cell.index()];
+    let accepted = objective > threshold;
+    report.cell[row] = cell;
+    report.delta[row] = improvement(objective, threshold);
+    report.visits[row] = archive.store.visits[cell.index()];
+    report.status[row] = match (accepted, archive.store.slot(cell)) {
+        (false, _) => Status::Rejected,
+        (true, Some(_)) => Status::Improved,
+        (true, None) => Status::New,
+    };
+    accepted
+}
+
+/// The sequential rule. Rows that the report already calls invalid are passed over.
+pub(super) fn add_sequential(archive: &mut Archive, batch: &Batch<'_>, report: &mut AddReport) {
+    for row in 0..batch.n_rows() {
+        if report.status[row] == Status::Invalid {
+            continue;
+        }
+        let objective = batch.objectives[row];
+        let cell = archive.cells.cell_of(batch.measures_of(row));
+        if judge(archive, cell, row, objective, report) {
+            let threshold = &mut archive.store.thresholds[cell.index()];
+            *threshold = raised(*threshold, objective, archive.alpha);
+            archive.place(cell, batch, row);
+        }
+        archive.store.visits[cell.index()] += 1;
+    }
+}
+
+/// The batch rule. Rows that the report already calls invalid are passed over.
+pub(super) fn add_batch(archive: &mut Archive, batch: &Batch<'_>, report: &mut AddReport) {
+    // First judge every row against the archive before the batch, noting (cell, row) so that sorting brings the
+    // accepted rows of a cell together in row order.
+    report.accepted.clear();
+    for row in 0..batch.n_rows() {
+        if report.status[row] == Status::Invalid {
+            continue;
+        }
+        let cell = archive.cells.cell_of(batch.measures_of(row));
+        if judge(archive, cell, row, batch.objectives[row], report) {
+            report.accepted.push((cell, row as u32));
+        }
+    }
+    for row in 0..batch.n_rows() {
+        if report.status[row] != Status::Invalid {
+            archive.store.visits[report.cell[row].index()] += 1;
+        }
+    }
+    report.accepted.sort_unstable();
+    for group in report.accepted.chunk_by(|a, b| a.0 == b.0) {
+        add_group(archive, batch, group);
+    }
+}
+
+/// Raises the threshold of one cell by all its accepted rows and seats the best of them, the first on ties.
+fn add_group(archive: &mut Archive, batch: &Batch<'_>, group: &[(CellIdx, u32)]) {
+    let objective = |&(_, row): &(CellIdx, u32)| batch.objectives[row as usize];
+    let best = group.iter().reduce(|best, next| if objective(next) > objective(best) { next } else { best });
+    let &(cell, best_row) = best.expect("a group has at least one row");
+    let threshold = &mut archive.store.thresholds[cell.index()];
+    *threshold = if archive.min_f == f64::NEG_INFINITY {
+        objective(&(cell, best_row))
+    } else {
+        // t_e <- (1 - alpha)^c t_e + f* (1 - (1 - alpha)^c) with the mean f* of the c accepted rows.
+        let mean = mean_of(group.iter().map(objective));
+        let kept = (1.0 - archive.alpha).powi(group.len() as i32);
+        kept * *threshold + mean * (1.0 - kept)
+    };
+    archive.place(cell, batch, best_row as usize);
+}
+
+/// The mean, summed with compensation so that the order of the rows does not show in the last digits.
+fn mean_of(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    let mut sum = RunningSum::default();
+    values.for_each(|value| sum.add(value));
+    sum.value() / count
+}

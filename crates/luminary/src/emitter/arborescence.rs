@@ -1,0 +1,261 @@
+//! CMA-MEGA and CMA-MAEGA: branching along gradients, with an evolution strategy over their coefficients.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::evolution::{Memory, Selection};
+use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, check_start, sample_elite, wrong_state};
+use crate::error::{CheckpointError, ConfigError};
+use crate::kernels;
+use crate::ranker::{Ranker, RankerConfig};
+use crate::restart::{Evidence, RestartCause, RestartCounts, RestartRule};
+use crate::serde_floats::{self, Floats};
+use crate::strategy::gradient::{GradientConfig, GradientOptimizer, GradientState};
+use crate::strategy::{
+    Bounds, Strategy, StrategyConfig, StrategyShape, StrategyState, expect_len, recombination_weights,
+};
+
+/// Settings of the gradient arborescence emitter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArborescenceConfig {
+    /// Where the search point starts, and restarts while the archive is empty.
+    pub x0: Vec<f64>,
+    /// Initial step size of the coefficients, the paper's sigma_g.
+    pub sigma0: f64,
+    /// How the search point steps.
+    pub step: GradientConfig,
+    /// What the coefficients climb.
+    pub ranker: RankerConfig,
+    /// Which rows become parents.
+    #[serde(default)]
+    pub selection: Selection,
+    /// When to restart.
+    #[serde(default)]
+    pub restart: RestartRule,
+    /// The strategy over the coefficients.
+    #[serde(default)]
+    pub strategy: StrategyConfig,
+    /// Candidates per iteration, besides the gradient point.
+    pub batch_size: usize,
+    /// Whether gradients are scaled to unit length, and what is added to the length.
+    #[serde(default = "normalise_by_default")]
+    pub normalise: Option<f64>,
+    /// Bounds of the solutions, if any.
+    #[serde(default)]
+    pub bounds: Option<Bounds>,
+}
+
+fn normalise_by_default() -> Option<f64> {
+    Some(1e-8)
+}
+
+/// Takes the gradients at its search point, samples `theta + c_0 grad f + sum c_j grad m_j` with coefficients from the
+/// strategy, and steps towards the best of them.
+#[derive(Debug)]
+pub struct ArborescenceEmitter {
+    config: ArborescenceConfig,
+    optimizer: GradientOptimizer,
+    strategy: Strategy,
+    ranker: Ranker,
+    memory: Memory,
+    /// Gradients at the search point, one row for the objective and each measure.
+    jacobian: Vec<f64>,
+    /// Coefficients of the last rows asked for.
+    coefficients: Vec<f64>,
+    has_bad_gradient: bool,
+    ranking: Vec<usize>,
+    is_flat: bool,
+    weights: Vec<f64>,
+    direction: Vec<f64>,
+}
+
+/// The emitter's part of a checkpoint.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ArborescenceState<'a> {
+    memory: Cow<'a, Memory>,
+    strategy: StrategyState<'a>,
+    optimizer: Cow<'a, GradientState>,
+    direction: Cow<'a, [f64]>,
+    #[serde(with = "serde_floats")]
+    jacobian: Floats<'a>,
+    #[serde(with = "serde_floats")]
+    coefficients: Floats<'a>,
+    has_bad_gradient: bool,
+}
+
+impl ArborescenceEmitter {
+    /// Checks the settings and starts at x0.
+    pub fn new(config: &ArborescenceConfig, shape: &EmitterShape<'_>) -> Result<Self, ConfigError> {
+        check_start(&config.x0, shape.solution_dim, config.bounds.as_ref())?;
+        config.restart.check()?;
+        if let Some(epsilon) = config.normalise {
+            super::check_sigma("the epsilon of gradient normalisation", epsilon)?;
+        }
+        let n_coefficients = 1 + shape.measure_bounds.len();
+        let strategy_shape = StrategyShape {
+            dim: n_coefficients,
+            batch_size: config.batch_size,
+            sigma0: config.sigma0,
+            bounds: None,
+        };
+        let strategy = Strategy::new(&config.strategy, strategy_shape, &vec![0.0; n_coefficients])?;
+        let mut rng = shape.rng("strategy");
+        let ranker = Ranker::new(config.ranker, shape.measure_bounds, &mut rng);
+        let memory = Memory { rng, restarts: RestartCounts::default(), iterations_since_restart: 0 };
+        Ok(Self {
+            config: config.clone(),
+            optimizer: GradientOptimizer::new(config.step, &config.x0)?,
+            strategy,
+            ranker,
+            memory,
+            jacobian: vec![0.0; n_coefficients * shape.solution_dim],
+            coefficients: vec![0.0; n_coefficients * config.batch_size],
+            has_bad_gradient: false,
+            ranking: Vec::new(),
+            is_flat: false,
+            weights: Vec::new(),
+            direction: vec![0.0; shape.solution_dim],
+        })
+    }
+
+    /// The search point.
+    pub fn theta(&self) -> &[f64] {
+        self.optimizer.theta()
+    }
+
+    /// Replaces the ranking the next `adapt` learns from; see [`super::EvolutionEmitter::set_ranking`].
+    pub fn set_ranking(&mut self, ranking: &[usize], is_flat: bool) {
+        self.ranking.clear();
+        self.ranking.extend_from_slice(ranking);
+        self.is_flat = is_flat;
+    }
+
+    /// Steps the search point towards the weighted mean of the parents (paper, Algorithm 2, lines 17 and 18).
+    fn step(&mut self, solutions: &[f64], n_parents: usize) {
+        self.weights.resize(n_parents, 0.0);
+        recombination_weights(&mut self.weights);
+        let dim = self.config.x0.len();
+        kernels::weighted_rows(solutions, dim, &self.ranking, &self.weights, &mut self.direction);
+        kernels::add_scaled(&mut self.direction, -1.0, self.optimizer.theta());
+        self.optimizer.step(&self.direction);
+    }
+
+    fn restart(&mut self, elites: &dyn EliteSource, cause: RestartCause) {
+        self.memory.restarts.count(cause);
+        self.memory.iterations_since_restart = 0;
+        let rng = &mut self.memory.rng;
+        self.optimizer.reset(sample_elite(elites, rng).unwrap_or(&self.config.x0));
+        let n_coefficients = self.jacobian.len() / self.config.x0.len();
+        self.coefficients.fill(0.0);
+        self.strategy.as_mut().reset(&self.coefficients[..n_coefficients]);
+        self.ranker.reset(rng);
+    }
+}
+
+impl Emitter for ArborescenceEmitter {
+    fn batch_size(&self) -> usize {
+        self.config.batch_size
+    }
+
+    fn n_gradients(&self) -> usize {
+        1
+    }
+
+    fn ask_gradients(&mut self, solutions: &mut [f64]) {
+        solutions.copy_from_slice(self.optimizer.theta());
+    }
+
+    fn tell_gradients(&mut self, jacobians: &[f64]) {
+        self.jacobian.copy_from_slice(jacobians);
+        // A gradient that is not finite branches nowhere: the emitter samples its own search point and restarts.
+        self.has_bad_gradient = jacobians.iter().any(|entry| !entry.is_finite());
+        if self.has_bad_gradient {
+            self.jacobian.fill(0.0);
+        }
+        let Some(epsilon) = self.config.normalise else { return };
+        for gradient in self.jacobian.chunks_exact_mut(self.config.x0.len()) {
+            let length = kernels::norm(gradient) + epsilon;
+            // A zero gradient without epsilon stays zero.
+            if length > 0.0 {
+                kernels::scale(gradient, 1.0 / length);
+            }
+        }
+    }
+
+    fn ask(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
+        let dim = self.config.x0.len();
+        self.strategy.as_mut().ask(&mut self.memory.rng, &mut self.coefficients);
+        let n_coefficients = self.jacobian.len() / dim;
+        for (row, coefficients) in
+            solutions.chunks_exact_mut(dim).zip(self.coefficients.chunks_exact(n_coefficients))
+        {
+            row.copy_from_slice(self.optimizer.theta());
+            for (&coefficient, gradient) in coefficients.iter().zip(self.jacobian.chunks_exact(dim)) {
+                kernels::add_scaled(row, coefficient, gradient);
+            }
+            if let Some(bounds) = &self.config.bounds {
+                bounds.repair(row);
+            }
+        }
+    }
+
+    fn rank(&mut self, feedback: &Feedback<'_>) {
+        self.is_flat = self.ranker.rank(feedback, &mut self.ranking);
+    }
+
+    fn adapt(&mut self, elites: &dyn EliteSource, feedback: &Feedback<'_>) {
+        let n_parents = self.config.selection.n_parents(feedback);
+        if n_parents > 0 {
+            self.step(feedback.solutions, n_parents);
+        }
+        self.strategy.as_mut().tell(&self.coefficients, &self.ranking, n_parents);
+        self.memory.iterations_since_restart += 1;
+        let evidence = Evidence {
+            stop_reason: self.strategy.as_ref().stop_reason(),
+            is_flat: self.is_flat,
+            n_accepted: feedback.n_accepted(),
+            n_iterations: self.memory.iterations_since_restart,
+        };
+        if self.has_bad_gradient || self.theta().iter().any(|value| !value.is_finite()) {
+            self.restart(elites, RestartCause::BadGradient);
+        } else if let Some(cause) = self.config.restart.cause(&evidence) {
+            self.restart(elites, cause);
+        }
+    }
+
+    fn novelty_neighbours(&self) -> Option<usize> {
+        self.ranker.novelty_neighbours()
+    }
+
+    fn restarts(&self) -> RestartCounts {
+        self.memory.restarts
+    }
+
+    fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {
+        Ok(EmitterState::Arborescence(ArborescenceState {
+            memory: Cow::Borrowed(&self.memory),
+            strategy: self.strategy.save(),
+            optimizer: Cow::Borrowed(&self.optimizer.state),
+            direction: (&self.ranker.direction).into(),
+            jacobian: (&self.jacobian).into(),
+            coefficients: (&self.coefficients).into(),
+            has_bad_gradient: self.has_bad_gradient,
+        }))
+    }
+
+    fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {
+        let EmitterState::Arborescence(state) = state else { return Err(wrong_state()) };
+        expect_len("ranker direction", self.ranker.direction.len(), state.direction.len())?;
+        expect_len("Jacobian", self.jacobian.len(), state.jacobian.len())?;
+        expect_len("coefficients", self.coefficients.len(), state.coefficients.len())?;
+        self.strategy.load(state.strategy)?;
+        self.optimizer.load(state.optimizer.into_owned())?;
+        self.ranker.direction = state.direction.into_owned();
+        self.jacobian = state.jacobian.into_owned();
+        self.coefficients = state.coefficients.into_owned();
+        self.has_bad_gradient = state.has_bad_gradient;
+        self.memory = state.memory.into_owned();
+        Ok(())
+    }
+}

@@ -1,0 +1,218 @@
+//! What can go wrong by the user's hand. Each error names what was expected and what was found.
+
+use thiserror::Error;
+
+/// A configuration that cannot be built. Nothing has been allocated or changed.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// There is no measure to spread over.
+    #[error("expected at least one measure, found none")]
+    NoMeasures,
+    /// A grid dimension without intervals.
+    #[error("expected at least 1 interval in every measure, found 0 in measure {dimension}")]
+    ZeroCells {
+        /// The measure.
+        dimension: usize,
+    },
+    /// The product of the resolution does not fit an index.
+    #[error("expected at most 2^32 - 1 cells in all, found a resolution of {resolution:?}")]
+    TooManyCells {
+        /// The resolution asked for.
+        resolution: Vec<usize>,
+    },
+    /// The archive would not fit in memory.
+    #[error("an archive of {n_cells} cells needs up to {bytes} bytes, more than can be reserved")]
+    Memory {
+        /// Number of cells.
+        n_cells: usize,
+        /// Bytes of all its columns when full.
+        bytes: u128,
+    },
+    /// Bounds of a measure that are inverted, empty or not finite.
+    #[error("expected finite bounds with lower < upper for measure {dimension}, found [{lower}, {upper}]")]
+    MeasureBounds {
+        /// The measure.
+        dimension: usize,
+        /// Lower bound.
+        lower: f64,
+        /// Upper bound.
+        upper: f64,
+    },
+    /// Centroids that make no tessellation.
+    #[error(transparent)]
+    Cvt(#[from] crate::archive::cvt::CvtError),
+    /// A list of the wrong length.
+    #[error("expected {expected} values for {what}, found {found}")]
+    Length {
+        /// The list.
+        what: &'static str,
+        /// Its length by the rest of the configuration.
+        expected: usize,
+        /// Its length.
+        found: usize,
+    },
+    /// A number out of its range.
+    #[error("expected {what} to be {expected}, found {found}")]
+    Value {
+        /// The setting.
+        what: &'static str,
+        /// The range.
+        expected: &'static str,
+        /// The number.
+        found: f64,
+    },
+    /// A count that is too small.
+    #[error("expected {what} to be at least {minimum}, found {found}")]
+    TooFew {
+        /// The setting.
+        what: &'static str,
+        /// The smallest count that makes sense.
+        minimum: usize,
+        /// The count.
+        found: usize,
+    },
+    /// Bounds of a solution component that are inverted or NaN.
+    #[error("expected lower < upper for solution component {component}, found [{lower}, {upper}]")]
+    SolutionBounds {
+        /// The component.
+        component: usize,
+        /// Lower bound.
+        lower: f64,
+        /// Upper bound.
+        upper: f64,
+    },
+    /// A start that breaks the bounds.
+    #[error("expected x0 within its bounds, found {value} outside [{lower}, {upper}] in component {component}")]
+    StartOutsideBounds {
+        /// The component.
+        component: usize,
+        /// The value.
+        value: f64,
+        /// Lower bound.
+        lower: f64,
+        /// Upper bound.
+        upper: f64,
+    },
+    /// Two settings that exclude each other.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// An extra column that clashes with another name.
+    #[error("expected distinct extra columns with at least one value each, found {name:?} twice or empty")]
+    ExtraColumn {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// A call that cannot be carried out. The object is as it was before the call.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum CallError {
+    /// Calls in the wrong order.
+    #[error("expected a call to {expected}, found {found}")]
+    Order {
+        /// What may be called now.
+        expected: &'static str,
+        /// What was called.
+        found: &'static str,
+    },
+    /// A buffer of the wrong length.
+    #[error("expected {expected} values in {what} ({shape}), found {found}")]
+    Length {
+        /// The buffer.
+        what: &'static str,
+        /// What its length is made of.
+        shape: &'static str,
+        /// Its right length.
+        expected: usize,
+        /// Its length.
+        found: usize,
+    },
+    /// NaN or infinity where a finite number is needed.
+    #[error("expected finite values in {what}, found {value} in row {row}")]
+    NonFinite {
+        /// The buffer.
+        what: &'static str,
+        /// The row.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
+    /// The problem's shape is not the scheduler's.
+    #[error("expected a problem with {expected_solution} components and {expected_measures} measures, found {found_solution} and {found_measures}")]
+    ProblemShape {
+        /// Components the scheduler was built for.
+        expected_solution: usize,
+        /// Measures the scheduler was built for.
+        expected_measures: usize,
+        /// Components of the problem.
+        found_solution: usize,
+        /// Measures of the problem.
+        found_measures: usize,
+    },
+    /// Gradient emitters were run on a problem without gradients.
+    #[error("expected a differentiable problem (run_differentiable) because the scheduler has gradient emitters")]
+    NeedsGradients,
+}
+
+/// A checkpoint that cannot be written or restored.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// The bytes do not start as a checkpoint does.
+    #[error("expected a Luminary checkpoint, found {found} bytes that do not start like one")]
+    NotACheckpoint {
+        /// Number of bytes.
+        found: usize,
+    },
+    /// A version this build does not read.
+    #[error("expected checkpoint version {expected}, found {found}")]
+    Version {
+        /// The version this build reads and writes.
+        expected: u32,
+        /// The version of the bytes.
+        found: u32,
+    },
+    /// Fewer or more bytes than the header says.
+    #[error("expected {expected} bytes of checkpoint, found {found}: it is truncated or has been appended to")]
+    Truncated {
+        /// Bytes by the header.
+        expected: u64,
+        /// Bytes there.
+        found: u64,
+    },
+    /// The checksum does not match.
+    #[error("expected checksum {expected:08x}, found {found:08x}: the checkpoint is damaged")]
+    Checksum {
+        /// The checksum in the header.
+        expected: u32,
+        /// The checksum of the body.
+        found: u32,
+    },
+    /// The body is not the serialised state.
+    #[error("the checkpoint's body does not decode: {0}")]
+    Decode(#[from] rmp_serde::decode::Error),
+    /// The state could not be serialised.
+    #[error("the state does not encode: {0}")]
+    Encode(#[from] rmp_serde::encode::Error),
+    /// The configuration inside does not build.
+    #[error("the checkpoint's configuration is invalid: {0}")]
+    Config(#[from] ConfigError),
+    /// The state does not belong to the configuration.
+    #[error("expected {expected} in the checkpoint's {what}, found {found}")]
+    Mismatch {
+        /// The part of the state.
+        what: &'static str,
+        /// What the configuration asks for.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// A custom part that does not know how to be saved.
+    #[error("the custom {what} cannot be saved: it does not implement save and load")]
+    Unsupported {
+        /// The part.
+        what: &'static str,
+    },
+}

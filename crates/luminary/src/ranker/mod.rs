@@ -1,0 +1,159 @@
+//! RANK: which rows an emitter learns from first.
+//!
+//! Every ranker gives each row a stage and a value; rows are sorted by stage, then by value, both descending. Ties
+//! keep the order of the rows, so a ranking is a function of what was told and nothing else.
+
+use luminary_math::WideRng;
+use serde::{Deserialize, Serialize};
+
+use crate::archive::Status;
+use crate::emitter::Feedback;
+use crate::restart::FLATNESS;
+
+/// The built-in rankers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RankerConfig {
+    /// By improvement over the threshold (CMA-MAE).
+    Improvement,
+    /// New cells before improved ones before the rest, then by improvement (CMA-ME).
+    TwoStageImprovement,
+    /// By objective (CMA-ES).
+    Objective,
+    /// New cells before improved ones before the rest, then by objective.
+    TwoStageObjective,
+    /// By the projection of the measures on a direction drawn at each restart (CMA-ME's random direction emitter).
+    RandomDirection,
+    /// New cells before improved ones before the rest, then by projection.
+    TwoStageRandomDirection,
+    /// By the mean distance to the nearest elites before the batch (novelty search), measures scaled by their range.
+    Novelty {
+        /// Number of nearest elites.
+        n_neighbours: usize,
+    },
+    /// Fewest visits of the cell first (the paper's approximate density descent).
+    Density,
+}
+
+/// Where a row stands: a larger stage, then a larger value, is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rank {
+    /// 0 unless the ranker has stages.
+    stage: u8,
+    /// The value within the stage.
+    value: f64,
+}
+
+/// A ranker with what it remembers between calls.
+#[derive(Clone, Debug)]
+pub struct Ranker {
+    config: RankerConfig,
+    /// Range of each measure, for directions.
+    measure_ranges: Vec<f64>,
+    /// The random direction; empty for other rankers.
+    pub(crate) direction: Vec<f64>,
+    ranks: Vec<Rank>,
+}
+
+impl Ranker {
+    /// A ranker for measures with these bounds. Rankers with a random direction draw it now.
+    pub fn new(config: RankerConfig, measure_bounds: &[(f64, f64)], rng: &mut WideRng) -> Self {
+        let measure_ranges = measure_bounds.iter().map(|(lower, upper)| upper - lower).collect();
+        let mut ranker = Self { config, measure_ranges, direction: Vec::new(), ranks: Vec::new() };
+        ranker.reset(rng);
+        ranker
+    }
+
+    /// Whether feedback must carry the novelty of each row, and by how many neighbours.
+    pub fn novelty_neighbours(&self) -> Option<usize> {
+        match self.config {
+            RankerConfig::Novelty { n_neighbours } => Some(n_neighbours),
+            _ => None,
+        }
+    }
+
+    /// Draws a new random direction, if the ranker has one, scaled to the ranges of the measures.
+    pub fn reset(&mut self, rng: &mut WideRng) {
+        if matches!(self.config, RankerConfig::RandomDirection | RankerConfig::TwoStageRandomDirection) {
+            self.direction.resize(self.measure_ranges.len(), 0.0);
+            rng.fill_normal(&mut self.direction);
+            self.direction.iter_mut().zip(&self.measure_ranges).for_each(|(direction, range)| *direction *= range);
+        }
+    }
+
+    /// Orders the rows from best to worst and returns whether they rank alike: best and worst in the same stage and
+    /// closer than [`FLATNESS`].
+    pub fn rank(&mut self, feedback: &Feedback<'_>, ranking: &mut Vec<usize>) -> bool {
+        let (config, direction) = (self.config, &self.direction);
+        self.ranks.clear();
+        self.ranks.extend((0..feedback.n_rows()).map(|row| rank_of(config, direction, feedback, row)));
+        order(&self.ranks, ranking)
+    }
+}
+
+/// Sorts rows by rank, descending and stable, and returns whether they are flat.
+fn order(ranks: &[Rank], ranking: &mut Vec<usize>) -> bool {
+    ranking.clear();
+    ranking.extend(0..ranks.len());
+    // The row number as last key makes the unstable sort, which does not allocate, stable.
+    ranking.sort_unstable_by(|&a, &b| {
+        let (rank_a, rank_b) = (ranks[a], ranks[b]);
+        rank_b.stage.cmp(&rank_a.stage).then_with(|| rank_b.value.total_cmp(&rank_a.value)).then(a.cmp(&b))
+    });
+    let (Some(&best), Some(&worst)) = (ranking.first(), ranking.last()) else { return false };
+    let (best, worst) = (ranks[best], ranks[worst]);
+    // Equality first: two values of minus infinity (all rows invalid) have no difference but are alike.
+    ranks.len() >= 2
+        && best.stage == worst.stage
+        && (best.value == worst.value || (best.value - worst.value).abs() < FLATNESS)
+}
+
+fn rank_of(config: RankerConfig, direction: &[f64], feedback: &Feedback<'_>, row: usize) -> Rank {
+    let status = feedback.status[row];
+    if status == Status::Invalid {
+        return Rank { stage: 0, value: f64::NEG_INFINITY };
+    }
+    let stage = match status {
+        Status::Invalid | Status::Rejected => 0,
+        Status::Improved => 1,
+        Status::New => 2,
+    };
+    let projection = || feedback.measures_of(row).iter().zip(direction).map(|(measure, d)| measure * d).sum();
+    let (stage, value) = match config {
+        RankerConfig::Improvement => (0, feedback.delta[row]),
+        RankerConfig::TwoStageImprovement => (stage, feedback.delta[row]),
+        RankerConfig::Objective => (0, feedback.objectives[row]),
+        RankerConfig::TwoStageObjective => (stage, feedback.objectives[row]),
+        RankerConfig::RandomDirection => (0, projection()),
+        RankerConfig::TwoStageRandomDirection => (stage, projection()),
+        RankerConfig::Novelty { .. } => (0, feedback.novelty[row]),
+        RankerConfig::Density => (0, -(feedback.visits[row] as f64)),
+    };
+    Rank { stage, value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranks(values: &[(u8, f64)]) -> Vec<Rank> {
+        values.iter().map(|&(stage, value)| Rank { stage, value }).collect()
+    }
+
+    #[test]
+    fn stage_comes_before_value_and_ties_keep_their_order() {
+        let mut ranking = Vec::new();
+        let flat = order(&ranks(&[(0, 9.0), (2, 1.0), (1, 5.0), (2, 1.0), (2, 3.0)]), &mut ranking);
+        assert_eq!(ranking, [4, 1, 3, 2, 0]);
+        assert!(!flat);
+    }
+
+    #[test]
+    fn equal_values_in_one_stage_are_flat() {
+        let mut ranking = Vec::new();
+        assert!(order(&ranks(&[(1, 2.0), (1, 2.0 + 1e-13)]), &mut ranking));
+        assert!(order(&ranks(&[(0, f64::NEG_INFINITY); 3]), &mut ranking));
+        assert!(!order(&ranks(&[(0, 2.0), (1, 2.0)]), &mut ranking));
+        assert!(!order(&ranks(&[(0, 2.0)]), &mut ranking), "a single row has nothing to differ from");
+    }
+}

@@ -1,0 +1,165 @@
+//! RESTART: when an emitter gives up its distribution and starts anew from an elite.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::ConfigError;
+use crate::strategy::StopReason;
+
+/// Best and worst ranking value closer than this leave nothing to learn from.
+pub const FLATNESS: f64 = 1e-12;
+
+/// When to restart. The strategy's own stop tests and the flatness test always hold (the paper's "basic" rule); the
+/// other tests come on top.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RestartRule {
+    /// Also when no row of the batch changed the archive.
+    pub no_improvement: bool,
+    /// Also after this many iterations (the paper's "timeout").
+    pub every: Option<u32>,
+}
+
+impl RestartRule {
+    /// Only the strategy's stop tests.
+    pub const BASIC: Self = Self { no_improvement: false, every: None };
+    /// Also when nothing of the batch was accepted.
+    pub const NO_IMPROVEMENT: Self = Self { no_improvement: true, every: None };
+
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        match self.every {
+            Some(0) => Err(ConfigError::TooFew { what: "restart every", minimum: 1, found: 0 }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Why to restart, given what the last iteration showed.
+    pub fn cause(&self, evidence: &Evidence) -> Option<RestartCause> {
+        if let Some(reason) = evidence.stop_reason {
+            Some(RestartCause::Stopped(reason))
+        } else if evidence.is_flat {
+            Some(RestartCause::Flat)
+        } else if self.no_improvement && evidence.n_accepted == 0 {
+            Some(RestartCause::NoImprovement)
+        } else if self.every.is_some_and(|every| evidence.n_iterations >= every) {
+            Some(RestartCause::Timeout)
+        } else {
+            None
+        }
+    }
+}
+
+/// What an emitter knows at the end of an iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence {
+    /// The strategy's own verdict.
+    pub stop_reason: Option<StopReason>,
+    /// Best and worst ranking value differ by less than [`FLATNESS`].
+    pub is_flat: bool,
+    /// Rows that changed the archive.
+    pub n_accepted: usize,
+    /// Iterations since the last restart.
+    pub n_iterations: u32,
+}
+
+/// Why an emitter restarted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RestartCause {
+    /// The strategy cannot go on.
+    Stopped(StopReason),
+    /// All rows ranked alike.
+    Flat,
+    /// No row changed the archive.
+    NoImprovement,
+    /// The iterations were used up.
+    Timeout,
+    /// The gradients were not finite.
+    BadGradient,
+}
+
+/// Restarts by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestartCounts {
+    /// Covariance too badly conditioned or no longer positive definite.
+    pub degenerate: u64,
+    /// Steps too small.
+    pub converged: u64,
+    /// Steps too large, or numbers not finite.
+    pub diverged: u64,
+    /// All rows ranked alike.
+    pub flat: u64,
+    /// No row changed the archive.
+    pub no_improvement: u64,
+    /// The iterations were used up.
+    pub timeout: u64,
+}
+
+impl RestartCounts {
+    /// Counts one restart.
+    pub fn count(&mut self, cause: RestartCause) {
+        *match cause {
+            RestartCause::Stopped(StopReason::Condition | StopReason::NotPositiveDefinite) => &mut self.degenerate,
+            RestartCause::Stopped(StopReason::StepTooSmall) => &mut self.converged,
+            RestartCause::Stopped(StopReason::StepTooLarge | StopReason::NonFinite) | RestartCause::BadGradient => {
+                &mut self.diverged
+            }
+            RestartCause::Flat => &mut self.flat,
+            RestartCause::NoImprovement => &mut self.no_improvement,
+            RestartCause::Timeout => &mut self.timeout,
+        } += 1;
+    }
+
+    /// All restarts.
+    pub fn total(&self) -> u64 {
+        self.degenerate + self.converged + self.diverged + self.flat + self.no_improvement + self.timeout
+    }
+}
+
+impl std::ops::Add for RestartCounts {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            degenerate: self.degenerate + other.degenerate,
+            converged: self.converged + other.converged,
+            diverged: self.diverged + other.diverged,
+            flat: self.flat + other.flat,
+            no_improvement: self.no_improvement + other.no_improvement,
+            timeout: self.timeout + other.timeout,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence() -> Evidence {
+        Evidence { stop_reason: None, is_flat: false, n_accepted: 0, n_iterations: 50 }
+    }
+
+    #[test]
+    fn each_rule_looks_at_its_own_evidence() {
+        assert_eq!(RestartRule::BASIC.cause(&evidence()), None);
+        assert_eq!(RestartRule::NO_IMPROVEMENT.cause(&evidence()), Some(RestartCause::NoImprovement));
+        let timeout = RestartRule { no_improvement: false, every: Some(50) };
+        assert_eq!(timeout.cause(&evidence()), Some(RestartCause::Timeout));
+        assert_eq!(timeout.cause(&Evidence { n_iterations: 49, ..evidence() }), None);
+        let flat = Evidence { is_flat: true, ..evidence() };
+        assert_eq!(RestartRule::BASIC.cause(&flat), Some(RestartCause::Flat));
+        let stopped = Evidence { stop_reason: Some(StopReason::Condition), ..flat };
+        assert_eq!(timeout.cause(&stopped), Some(RestartCause::Stopped(StopReason::Condition)));
+    }
+
+    #[test]
+    fn every_cause_is_counted_once() {
+        let mut counts = RestartCounts::default();
+        for cause in [RestartCause::Flat, RestartCause::Timeout, RestartCause::NoImprovement, RestartCause::BadGradient] {
+            counts.count(cause);
+        }
+        counts.count(RestartCause::Stopped(StopReason::Condition));
+        counts.count(RestartCause::Stopped(StopReason::StepTooSmall));
+        assert_eq!(counts.total(), 6);
+        assert_eq!((counts + counts).total(), 12);
+    }
+}

@@ -1,0 +1,215 @@
+//! ADAPT: distributions that are sampled, told a ranking, and move. A strategy knows nothing of archives.
+
+pub mod bounds;
+pub mod cma;
+pub mod gradient;
+pub mod lm_ma;
+pub mod open_ai;
+pub mod sep_cma;
+mod weights;
+
+use std::borrow::Cow;
+
+use luminary_math::WideRng;
+use serde::{Deserialize, Serialize};
+
+pub use bounds::{Bounds, BoundsRule};
+pub use cma::{CmaConfig, CmaEs, Factorisation, Variant};
+pub use lm_ma::{LmMaConfig, LmMaEs};
+pub use open_ai::{OpenAiConfig, OpenAiEs};
+pub use sep_cma::{SepCmaConfig, SepCmaEs};
+pub use weights::recombination_weights;
+
+use crate::error::{CheckpointError, ConfigError};
+
+/// A distribution to sample from that learns from rankings.
+///
+/// The order of calls is `ask`, `tell`, `ask`, ...; `reset` may come at any time and starts anew.
+pub trait EvolutionStrategy: Send {
+    /// Draws `batch_size` solutions, row by row.
+    fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]);
+
+    /// Moves the distribution towards the `n_parents` best rows. `solutions` are the rows of the last `ask`,
+    /// `ranking` names them from best to worst. With no parents only the evaluations count.
+    fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize);
+
+    /// Whether the distribution has collapsed, blown up or become numerically useless.
+    fn stop_reason(&self) -> Option<StopReason>;
+
+    /// Starts anew around `mean` with the initial step size.
+    fn reset(&mut self, mean: &[f64]);
+
+    /// The centre of the distribution.
+    fn mean(&self) -> &[f64];
+
+    /// Rows of an `ask`.
+    fn batch_size(&self) -> usize;
+}
+
+/// Why a strategy cannot go on from where it is. Each is an event of the algorithm, not an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The condition number of the covariance exceeds 1e14.
+    Condition,
+    /// The largest standard deviation is below 1e-11.
+    StepTooSmall,
+    /// The largest standard deviation has grown beyond the growth limit times the initial one.
+    StepTooLarge,
+    /// The covariance is no longer positive definite.
+    NotPositiveDefinite,
+    /// A number of the state is NaN or infinite.
+    NonFinite,
+}
+
+/// Which strategy, with its settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StrategyConfig {
+    /// CMA-ES with the full covariance: the strategy of the paper, for up to a few thousand dimensions.
+    CmaEs(CmaConfig),
+    /// CMA-ES with a diagonal covariance: linear cost.
+    SepCmaEs(SepCmaConfig),
+    /// Limited-memory matrix adaptation: O(n log n) cost, still learns correlations.
+    LmMaEs(LmMaConfig),
+    /// OpenAI's evolution strategy: mirrored samples and Adam, for very many dimensions.
+    OpenAiEs(OpenAiConfig),
+}
+
+impl Default for StrategyConfig {
+    fn default() -> Self {
+        Self::CmaEs(CmaConfig::default())
+    }
+}
+
+/// What every strategy needs to know besides its own settings.
+#[derive(Clone, Debug)]
+pub struct StrategyShape {
+    /// Number of components.
+    pub dim: usize,
+    /// Rows of an `ask`.
+    pub batch_size: usize,
+    /// Initial step size.
+    pub sigma0: f64,
+    /// Bounds, if any.
+    pub bounds: Option<Bounds>,
+}
+
+impl StrategyShape {
+    fn check(&self, min_batch_size: usize) -> Result<(), ConfigError> {
+        if self.dim == 0 {
+            return Err(ConfigError::TooFew { what: "solution_dim", minimum: 1, found: 0 });
+        }
+        if self.batch_size < min_batch_size {
+            return Err(ConfigError::TooFew { what: "batch_size", minimum: min_batch_size, found: self.batch_size });
+        }
+        if !(self.sigma0.is_finite() && self.sigma0 > 0.0) {
+            return Err(ConfigError::Value { what: "sigma0", expected: "finite and > 0", found: self.sigma0 });
+        }
+        self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.check(self.dim))
+    }
+}
+
+/// CMA-ES' default population size, `4 + floor(3 ln n)` (Hansen's tutorial, Table 1).
+pub fn default_batch_size(dim: usize) -> usize {
+    4 + (3.0 * (dim as f64).ln()) as usize
+}
+
+/// The built-in strategies.
+#[derive(Clone, Debug)]
+pub enum Strategy {
+    /// CMA-ES.
+    CmaEs(Box<CmaEs>),
+    /// sep-CMA-ES.
+    SepCmaEs(Box<SepCmaEs>),
+    /// LM-MA-ES.
+    LmMaEs(Box<LmMaEs>),
+    /// OpenAI-ES.
+    OpenAiEs(Box<OpenAiEs>),
+}
+
+impl Strategy {
+    /// Checks the settings and starts at `x0`.
+    pub fn new(config: &StrategyConfig, shape: StrategyShape, x0: &[f64]) -> Result<Self, ConfigError> {
+        let mut strategy = match config {
+            StrategyConfig::CmaEs(config) => Self::CmaEs(Box::new(CmaEs::new(config, shape)?)),
+            StrategyConfig::SepCmaEs(config) => Self::SepCmaEs(Box::new(SepCmaEs::new(config, shape)?)),
+            StrategyConfig::LmMaEs(config) => Self::LmMaEs(Box::new(LmMaEs::new(config, shape)?)),
+            StrategyConfig::OpenAiEs(config) => Self::OpenAiEs(Box::new(OpenAiEs::new(config, shape)?)),
+        };
+        strategy.as_mut().reset(x0);
+        Ok(strategy)
+    }
+
+    /// The strategy behind the enum.
+    pub fn as_mut(&mut self) -> &mut dyn EvolutionStrategy {
+        match self {
+            Self::CmaEs(strategy) => strategy.as_mut(),
+            Self::SepCmaEs(strategy) => strategy.as_mut(),
+            Self::LmMaEs(strategy) => strategy.as_mut(),
+            Self::OpenAiEs(strategy) => strategy.as_mut(),
+        }
+    }
+
+    /// The strategy behind the enum.
+    pub fn as_ref(&self) -> &dyn EvolutionStrategy {
+        match self {
+            Self::CmaEs(strategy) => strategy.as_ref(),
+            Self::SepCmaEs(strategy) => strategy.as_ref(),
+            Self::LmMaEs(strategy) => strategy.as_ref(),
+            Self::OpenAiEs(strategy) => strategy.as_ref(),
+        }
+    }
+
+    pub(crate) fn save(&self) -> StrategyState<'_> {
+        match self {
+            Self::CmaEs(strategy) => StrategyState::CmaEs(Cow::Borrowed(&strategy.state)),
+            Self::SepCmaEs(strategy) => StrategyState::SepCmaEs(Cow::Borrowed(&strategy.state)),
+            Self::LmMaEs(strategy) => StrategyState::LmMaEs(Cow::Borrowed(&strategy.state)),
+            Self::OpenAiEs(strategy) => StrategyState::OpenAiEs(Cow::Borrowed(&strategy.state)),
+        }
+    }
+
+    pub(crate) fn load(&mut self, state: StrategyState<'_>) -> Result<(), CheckpointError> {
+        match (self, state) {
+            (Self::CmaEs(strategy), StrategyState::CmaEs(state)) => strategy.load(state.into_owned()),
+            (Self::SepCmaEs(strategy), StrategyState::SepCmaEs(state)) => strategy.load(state.into_owned()),
+            (Self::LmMaEs(strategy), StrategyState::LmMaEs(state)) => strategy.load(state.into_owned()),
+            (Self::OpenAiEs(strategy), StrategyState::OpenAiEs(state)) => strategy.load(state.into_owned()),
+            (_, state) => Err(CheckpointError::Mismatch {
+                what: "strategy",
+                expected: "the strategy of the configuration".into(),
+                found: state.name().into(),
+            }),
+        }
+    }
+}
+
+/// A strategy's part of a checkpoint.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StrategyState<'a> {
+    CmaEs(Cow<'a, cma::CmaState>),
+    SepCmaEs(Cow<'a, sep_cma::SepCmaState>),
+    LmMaEs(Cow<'a, lm_ma::LmMaState>),
+    OpenAiEs(Cow<'a, open_ai::OpenAiState>),
+}
+
+impl StrategyState<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::CmaEs(_) => "CMA-ES",
+            Self::SepCmaEs(_) => "sep-CMA-ES",
+            Self::LmMaEs(_) => "LM-MA-ES",
+            Self::OpenAiEs(_) => "OpenAI-ES",
+        }
+    }
+}
+
+/// Checks the length of a list in a loaded state.
+pub(crate) fn expect_len(what: &'static str, expected: usize, found: usize) -> Result<(), CheckpointError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(CheckpointError::Mismatch { what, expected: format!("{expected} values"), found: found.to_string() })
+}
