@@ -140,7 +140,9 @@ pub enum CallError {
         value: f64,
     },
     /// The problem's shape is not the scheduler's.
-    #[error("expected a problem with {expected_solution} components and {expected_measures} measures, found {found_solution} and {found_measures}")]
+    #[error(
+        "expected a problem with {expected_solution} components and {expected_measures} measures, found {found_solution} and {found_measures}"
+    )]
     ProblemShape {
         /// Components the scheduler was built for.
         expected_solution: usize,

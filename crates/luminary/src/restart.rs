@@ -154,7 +154,8 @@ mod tests {
     #[test]
     fn every_cause_is_counted_once() {
         let mut counts = RestartCounts::default();
-        for cause in [RestartCause::Flat, RestartCause::Timeout, RestartCause::NoImprovement, RestartCause::BadGradient] {
+        for cause in [RestartCause::Flat, RestartCause::Timeout, RestartCause::NoImprovement, RestartCause::BadGradient]
+        {
             counts.count(cause);
         }
         counts.count(RestartCause::Stopped(StopReason::Condition));

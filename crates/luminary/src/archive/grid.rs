@@ -140,9 +140,7 @@ impl Grid {
     /// The borders of dimension `dimension`: `resolution + 1` values from the lower to the upper bound.
     pub fn borders(&self, dimension: usize) -> Vec<f64> {
         let axis = self.axes[dimension];
-        (0..=self.config.resolution[dimension])
-            .map(|i| axis.lower + axis.range * i as f64 / axis.resolution)
-            .collect()
+        (0..=self.config.resolution[dimension]).map(|i| axis.lower + axis.range * i as f64 / axis.resolution).collect()
     }
 }
 

@@ -92,7 +92,8 @@ mod tests {
 
     #[test]
     fn bad_rates_are_refused() {
-        for rate in [LearningRate::Fixed(-0.1), LearningRate::Fixed(f64::NAN), LearningRate::At { alpha: 1.5, cells: 1 }]
+        for rate in
+            [LearningRate::Fixed(-0.1), LearningRate::Fixed(f64::NAN), LearningRate::At { alpha: 1.5, cells: 1 }]
         {
             assert!(matches!(rate.resolve(100), Err(ConfigError::Value { .. })), "{rate:?}");
         }

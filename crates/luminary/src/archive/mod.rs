@@ -173,8 +173,8 @@ impl AddReport {
         self.delta.resize(n_rows, f64::NEG_INFINITY);
         self.cell.clear();
         self.cell.resize(n_rows, CellIdx::default());
-        self.store.visits.clear();
-        self.store.visits.resize(n_rows, 0);
+        self.visits.clear();
+        self.visits.resize(n_rows, 0);
         self.accepted.clear();
         self.accepted.reserve(n_rows);
         self.n_invalid = 0;

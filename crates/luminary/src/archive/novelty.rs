@@ -11,7 +11,8 @@ impl Archive {
         let bounds = self.cells.measure_bounds();
         for (row, novelty) in measures.chunks_exact(bounds.len()).zip(out) {
             let distance = |elite: &[f64]| -> f64 {
-                let scaled = row.iter().zip(elite).zip(bounds).map(|((a, b), (lower, upper))| (a - b) / (upper - lower));
+                let scaled =
+                    row.iter().zip(elite).zip(bounds).map(|((a, b), (lower, upper))| (a - b) / (upper - lower));
                 scaled.map(|difference| difference * difference).sum()
             };
             nearest.clear();

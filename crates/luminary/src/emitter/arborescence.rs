@@ -93,12 +93,8 @@ impl ArborescenceEmitter {
             super::check_sigma("the epsilon of gradient normalisation", epsilon)?;
         }
         let n_coefficients = 1 + shape.measure_bounds.len();
-        let strategy_shape = StrategyShape {
-            dim: n_coefficients,
-            batch_size: config.batch_size,
-            sigma0: config.sigma0,
-            bounds: None,
-        };
+        let strategy_shape =
+            StrategyShape { dim: n_coefficients, batch_size: config.batch_size, sigma0: config.sigma0, bounds: None };
         let strategy = Strategy::new(&config.strategy, strategy_shape, &vec![0.0; n_coefficients])?;
         let mut rng = shape.rng("strategy");
         let ranker = Ranker::new(config.ranker, shape.measure_bounds, &mut rng);
@@ -187,9 +183,7 @@ impl Emitter for ArborescenceEmitter {
         let dim = self.config.x0.len();
         self.strategy.as_mut().ask(&mut self.memory.rng, &mut self.coefficients);
         let n_coefficients = self.jacobian.len() / dim;
-        for (row, coefficients) in
-            solutions.chunks_exact_mut(dim).zip(self.coefficients.chunks_exact(n_coefficients))
-        {
+        for (row, coefficients) in solutions.chunks_exact_mut(dim).zip(self.coefficients.chunks_exact(n_coefficients)) {
             row.copy_from_slice(self.optimizer.theta());
             for (&coefficient, gradient) in coefficients.iter().zip(self.jacobian.chunks_exact(dim)) {
                 kernels::add_scaled(row, coefficient, gradient);

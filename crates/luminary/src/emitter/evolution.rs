@@ -92,12 +92,8 @@ impl EvolutionEmitter {
         check_start(&config.x0, shape.solution_dim, config.bounds.as_ref())?;
         config.restart.check()?;
         let batch_size = config.batch_size.unwrap_or_else(|| default_batch_size(shape.solution_dim));
-        let strategy_shape = StrategyShape {
-            dim: shape.solution_dim,
-            batch_size,
-            sigma0: config.sigma0,
-            bounds: config.bounds.clone(),
-        };
+        let strategy_shape =
+            StrategyShape { dim: shape.solution_dim, batch_size, sigma0: config.sigma0, bounds: config.bounds.clone() };
         let strategy = Strategy::new(&config.strategy, strategy_shape, &config.x0)?;
         let mut rng = shape.rng("strategy");
         let ranker = Ranker::new(config.ranker, shape.measure_bounds, &mut rng);

@@ -116,8 +116,7 @@ impl Factor {
         let mut b = MatMut::from_column_major_slice_mut(&mut work.vectors, dim, dim);
         let mut values = faer::diag::DiagMut::from_slice_mut(&mut work.values);
         let stack = MemStack::new(&mut work.memory);
-        let done =
-            evd::self_adjoint_evd(c, values.rb_mut(), Some(b.rb_mut()), Par::Seq, stack, Default::default());
+        let done = evd::self_adjoint_evd(c, values.rb_mut(), Some(b.rb_mut()), Par::Seq, stack, Default::default());
         let (smallest, largest) =
             work.values.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), &v| (low.min(v), high.max(v)));
         if done.is_err() || !(smallest > 0.0 && largest.is_finite()) {
@@ -154,10 +153,9 @@ impl FactorScratch {
             Factorisation::Cholesky => {
                 (llt::factor::cholesky_in_place_scratch::<f64>(dim, Par::Seq, Default::default()), 0)
             }
-            Factorisation::Eigen => (
-                evd::self_adjoint_evd_scratch::<f64>(dim, ComputeEigenvectors::Yes, Par::Seq, Default::default()),
-                dim,
-            ),
+            Factorisation::Eigen => {
+                (evd::self_adjoint_evd_scratch::<f64>(dim, ComputeEigenvectors::Yes, Par::Seq, Default::default()), dim)
+            }
         };
         Self {
             memory: MemBuffer::new(request),
@@ -196,7 +194,8 @@ mod tests {
         let mut c = vec![0.0; dim * dim];
         for i in 0..dim {
             for j in 0..dim {
-                c[j * dim + i] = 1.0 / (1.0 + (i as f64 - j as f64).powi(2)) + if i == j { 1.0 + i as f64 } else { 0.0 };
+                c[j * dim + i] =
+                    1.0 / (1.0 + (i as f64 - j as f64).powi(2)) + if i == j { 1.0 + i as f64 } else { 0.0 };
             }
         }
         c
@@ -204,7 +203,12 @@ mod tests {
 
     #[test]
     fn both_factors_reproduce_the_covariance_and_invert_themselves() {
-        for (dim, method) in [(1, Factorisation::Cholesky), (1, Factorisation::Eigen), (7, Factorisation::Cholesky), (7, Factorisation::Eigen)] {
+        for (dim, method) in [
+            (1, Factorisation::Cholesky),
+            (1, Factorisation::Eigen),
+            (7, Factorisation::Cholesky),
+            (7, Factorisation::Eigen),
+        ] {
             let c = covariance(dim);
             let mut factor = Factor::identity(dim, method);
             assert!(factor.refresh(dim, method, &c, &mut FactorScratch::new(dim, method)));

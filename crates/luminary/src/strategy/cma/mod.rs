@@ -280,7 +280,12 @@ impl EvolutionStrategy for CmaEs {
         }
 
         // Path of the step size (Eq. 43) and whether it is short enough for p_c to accumulate (below Eq. 45).
-        kernels::decay_and_add(&mut state.p_s, 1.0 - rates.c_s, z_mean, (rates.c_s * (2.0 - rates.c_s) * rates.mu_eff).sqrt());
+        kernels::decay_and_add(
+            &mut state.p_s,
+            1.0 - rates.c_s,
+            z_mean,
+            (rates.c_s * (2.0 - rates.c_s) * rates.mu_eff).sqrt(),
+        );
         let path_length = state.p_s.iter().map(|p| p * p).sum::<f64>() / n as f64;
         let expected = 1.0 - (1.0 - rates.c_s).powf(2.0 * generations);
         let h = if path_length / expected < 2.0 + 4.0 / (n as f64 + 1.0) { 1.0 } else { 0.0 };
@@ -333,7 +338,8 @@ impl EvolutionStrategy for CmaEs {
 
 impl Clone for CmaEs {
     fn clone(&self) -> Self {
-        let mut copy = Self::new(&self.config, self.shape.clone()).expect("the settings were checked when it was built");
+        let mut copy =
+            Self::new(&self.config, self.shape.clone()).expect("the settings were checked when it was built");
         copy.state.clone_from(&self.state);
         copy
     }

@@ -1,0 +1,313 @@
+//! Named algorithms, as plain configurations.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::archive::{Acceptance, ArchiveConfig, LearningRate};
+use crate::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, IsoLineConfig, Selection};
+use crate::problem::ProblemSpec;
+use crate::ranker::RankerConfig;
+use crate::restart::RestartRule;
+use crate::scheduler::{EmitterGroup, InitialPopulation, Pool, SchedulerConfig};
+use crate::strategy::gradient::GradientConfig;
+use crate::strategy::{CmaConfig, StrategyConfig, Variant};
+
+/// The algorithms of the paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Preset {
+    /// MAP-Elites: elites plus Gaussian noise.
+    MapElites,
+    /// MAP-Elites (line): noise along the line between elites too.
+    MapElitesLine,
+    /// CMA-ES: single-objective search with an archive that only watches.
+    CmaEs,
+    /// CMA-ME: CMA-ES on archive improvement, elitist.
+    CmaMe,
+    /// CMA-ME as first published: filter selection, restart without improvement.
+    CmaMeStar,
+    /// CMA-ME with 7 emitters for the objective and 8 for improvement.
+    CmaMeImpOpt,
+    /// CMA-MAE: CMA-ES on improvement over annealed thresholds.
+    CmaMae,
+    /// CMA-MEGA: branching along gradients, elitist.
+    CmaMega,
+    /// CMA-MAEGA: branching along gradients, annealed thresholds.
+    CmaMaega,
+    /// Density descent: CMA-ES towards rarely visited cells.
+    DensityDescent,
+}
+
+impl Preset {
+    /// All presets, in the order of the paper's tables.
+    pub const ALL: [Self; 10] = [
+        Self::MapElites,
+        Self::MapElitesLine,
+        Self::CmaEs,
+        Self::CmaMe,
+        Self::CmaMeStar,
+        Self::CmaMeImpOpt,
+        Self::CmaMae,
+        Self::CmaMega,
+        Self::CmaMaega,
+        Self::DensityDescent,
+    ];
+
+    /// The name in configurations and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MapElites => "map_elites",
+            Self::MapElitesLine => "map_elites_line",
+            Self::CmaEs => "cma_es",
+            Self::CmaMe => "cma_me",
+            Self::CmaMeStar => "cma_me_star",
+            Self::CmaMeImpOpt => "cma_me_imp_opt",
+            Self::CmaMae => "cma_mae",
+            Self::CmaMega => "cma_mega",
+            Self::CmaMaega => "cma_maega",
+            Self::DensityDescent => "density_descent",
+        }
+    }
+
+    /// One line about the algorithm.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::MapElites => "elites plus Gaussian noise",
+            Self::MapElitesLine => "elites plus noise and a stretch towards another elite",
+            Self::CmaEs => "CMA-ES on the objective alone; the archive only watches",
+            Self::CmaMe => "CMA-ES on archive improvement, new cells first",
+            Self::CmaMeStar => "CMA-ME with filter selection and restarts without improvement",
+            Self::CmaMeImpOpt => "CMA-ME with emitters for the objective and for improvement",
+            Self::CmaMae => "CMA-ES on improvement over annealed thresholds",
+            Self::CmaMega => "branching along gradients, on archive improvement",
+            Self::CmaMaega => "branching along gradients, on improvement over annealed thresholds",
+            Self::DensityDescent => "CMA-ES towards rarely visited cells",
+        }
+    }
+
+    /// Whether the algorithm needs gradients.
+    pub fn needs_gradients(self) -> bool {
+        matches!(self, Self::CmaMega | Self::CmaMaega)
+    }
+
+    /// The algorithm with the paper's settings for a problem; change what you like, then [`PresetConfig::build`].
+    pub fn for_problem(self, spec: &ProblemSpec) -> PresetConfig {
+        PresetConfig {
+            preset: self,
+            spec: spec.clone(),
+            resolution: vec![100; spec.measure_dim()],
+            sigma: if self.needs_gradients() { 10.0 } else { 0.5 },
+            line_sigma: 0.2,
+            learning_rate: LearningRate::Fixed(0.01),
+            min_f: 0.0,
+            step: GradientConfig::Ascent { learning_rate: 1.0 },
+            n_emitters: 15,
+            batch_size: 36,
+            x0: vec![0.0; spec.solution_dim],
+            variant: Variant::Standard,
+            seed: 0,
+        }
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no preset's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected an algorithm among {}, found {found:?}", Preset::ALL.map(Preset::name).join(", "))]
+pub struct UnknownPreset {
+    /// The name.
+    pub found: String,
+}
+
+impl FromStr for Preset {
+    type Err = UnknownPreset;
+
+    fn from_str(name: &str) -> Result<Self, UnknownPreset> {
+        let wanted = name.replace('-', "_");
+        let found = Self::ALL.into_iter().find(|preset| preset.name() == wanted);
+        found.ok_or_else(|| UnknownPreset { found: name.into() })
+    }
+}
+
+/// The few settings that algorithms share; [`config`](Self::config) turns them into the full configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PresetConfig {
+    /// The algorithm.
+    pub preset: Preset,
+    /// The problem's shape.
+    pub spec: ProblemSpec,
+    /// Grid intervals of each measure.
+    pub resolution: Vec<usize>,
+    /// Noise of the MAP-Elites variants, initial step size of the strategies (of the coefficients for gradients).
+    pub sigma: f64,
+    /// Stretch of MAP-Elites (line).
+    pub line_sigma: f64,
+    /// Learning rate of soft archives.
+    pub learning_rate: LearningRate,
+    /// Initial threshold of soft archives.
+    pub min_f: f64,
+    /// How gradient emitters step.
+    pub step: GradientConfig,
+    /// Number of emitters.
+    pub n_emitters: usize,
+    /// Evaluations of each emitter in an iteration, the gradient point included.
+    pub batch_size: usize,
+    /// Where emitters start.
+    pub x0: Vec<f64>,
+    /// Which CMA-ES equations.
+    pub variant: Variant,
+    /// Seed of every random stream.
+    pub seed: u64,
+}
+
+/// MAP-Elites variants start from this many solutions drawn from N(0, I), outside the budget (paper, Appendix A).
+const N_INITIAL: usize = 100;
+
+/// Emitters for the objective in CMA-ME (imp, opt): 7 of 15.
+const IMP_OPT_SHARE: (usize, usize) = (7, 15);
+
+impl PresetConfig {
+    /// Builds the scheduler.
+    pub fn build(&self) -> Result<crate::scheduler::Scheduler, crate::error::ConfigError> {
+        self.config().build()
+    }
+
+    /// The full configuration.
+    pub fn config(&self) -> SchedulerConfig {
+        let bounds = self.spec.measure_bounds.clone();
+        let mut archive = ArchiveConfig::grid(self.spec.solution_dim, self.resolution.clone(), bounds);
+        archive.acceptance = self.acceptance();
+        let is_variation = matches!(self.preset, Preset::MapElites | Preset::MapElitesLine);
+        SchedulerConfig {
+            seed: self.seed,
+            archive,
+            emitters: self.emitters(),
+            pool: Pool::All,
+            initial: is_variation.then_some(InitialPopulation { n_solutions: N_INITIAL, sigma: 1.0 }),
+            non_finite: Default::default(),
+        }
+    }
+
+    fn acceptance(&self) -> Acceptance {
+        let (learning_rate, min_f) = (self.learning_rate, self.min_f);
+        match self.preset {
+            Preset::CmaMae | Preset::CmaMaega => Acceptance::Soft { learning_rate, min_f },
+            // Thresholds that never move: the archive has no say in the ranking.
+            Preset::CmaEs => Acceptance::Soft { learning_rate: LearningRate::Fixed(0.0), min_f },
+            _ => Acceptance::Elitist,
+        }
+    }
+
+    fn emitters(&self) -> Vec<EmitterGroup> {
+        let group = |count, emitter| EmitterGroup { count, emitter };
+        let all = |emitter| vec![group(self.n_emitters, emitter)];
+        let (basic, mu) = (RestartRule::BASIC, Selection::Mu);
+        match self.preset {
+            Preset::MapElites => all(EmitterConfig::Gaussian(GaussianConfig {
+                x0: self.x0.clone(),
+                sigma: vec![self.sigma],
+                batch_size: self.batch_size,
+                bounds: None,
+            })),
+            Preset::MapElitesLine => all(EmitterConfig::IsoLine(IsoLineConfig {
+                x0: self.x0.clone(),
+                iso_sigma: self.sigma,
+                line_sigma: self.line_sigma,
+                batch_size: self.batch_size,
+                bounds: None,
+            })),
+            Preset::CmaEs => all(self.evolution(RankerConfig::Objective, mu, basic)),
+            Preset::CmaMe => all(self.evolution(RankerConfig::TwoStageImprovement, mu, basic)),
+            Preset::CmaMeStar => {
+                let (filter, no_improvement) = (Selection::Filter, RestartRule::NO_IMPROVEMENT);
+                all(self.evolution(RankerConfig::TwoStageImprovement, filter, no_improvement))
+            }
+            Preset::CmaMeImpOpt => {
+                let n_objective = self.n_emitters * IMP_OPT_SHARE.0 / IMP_OPT_SHARE.1;
+                vec![
+                    group(n_objective, self.evolution(RankerConfig::Objective, mu, basic)),
+                    group(self.n_emitters - n_objective, self.evolution(RankerConfig::TwoStageImprovement, mu, basic)),
+                ]
+            }
+            Preset::CmaMae => all(self.evolution(RankerConfig::Improvement, mu, basic)),
+            Preset::CmaMega => all(self.arborescence(RankerConfig::TwoStageImprovement)),
+            Preset::CmaMaega => all(self.arborescence(RankerConfig::Improvement)),
+            Preset::DensityDescent => all(self.evolution(RankerConfig::Density, mu, basic)),
+        }
+    }
+
+    fn evolution(&self, ranker: RankerConfig, selection: Selection, restart: RestartRule) -> EmitterConfig {
+        EmitterConfig::Evolution(EvolutionConfig {
+            x0: self.x0.clone(),
+            sigma0: self.sigma,
+            ranker,
+            selection,
+            restart,
+            strategy: self.strategy(),
+            batch_size: Some(self.batch_size),
+            bounds: None,
+        })
+    }
+
+    fn arborescence(&self, ranker: RankerConfig) -> EmitterConfig {
+        EmitterConfig::Arborescence(ArborescenceConfig {
+            x0: self.x0.clone(),
+            sigma0: self.sigma,
+            step: self.step,
+            ranker,
+            selection: Selection::Mu,
+            restart: RestartRule::BASIC,
+            strategy: self.strategy(),
+            // One of the evaluations is the gradient point.
+            batch_size: self.batch_size.saturating_sub(1),
+            normalise: Some(1e-8),
+            bounds: None,
+        })
+    }
+
+    fn strategy(&self) -> StrategyConfig {
+        StrategyConfig::CmaEs(CmaConfig { variant: self.variant, ..CmaConfig::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip_and_unknown_ones_list_the_known() {
+        for preset in Preset::ALL {
+            assert_eq!(preset.name().parse(), Ok(preset));
+            assert_eq!(preset.name().replace('_', "-").parse(), Ok(preset));
+        }
+        let error = "cma-xyz".parse::<Preset>().unwrap_err().to_string();
+        assert!(error.contains("cma_mae") && error.contains("cma-xyz"), "{error}");
+    }
+
+    #[test]
+    fn every_preset_builds_with_540_evaluations_an_iteration() {
+        let spec = ProblemSpec { solution_dim: 6, measure_bounds: vec![(-1.0, 1.0); 2] };
+        for preset in Preset::ALL {
+            let mut scheduler = preset.for_problem(&spec).build().unwrap();
+            if scheduler.config().initial.is_some() {
+                assert_eq!(scheduler.ask().unwrap().len(), 100 * 6);
+                scheduler.tell(&[0.0; 100], &[0.0; 200]).unwrap();
+            }
+            let mut n_rows = 0;
+            if scheduler.needs_gradients() {
+                let n = scheduler.ask_gradients().unwrap().len() / 6;
+                scheduler.tell_gradients(&vec![0.0; n], &vec![0.0; 2 * n], &vec![1.0; 18 * n]).unwrap();
+                n_rows += n;
+            }
+            n_rows += scheduler.ask().unwrap().len() / 6;
+            assert_eq!(n_rows, 540, "{preset}");
+        }
+    }
+}

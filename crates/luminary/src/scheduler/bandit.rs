@@ -1,0 +1,148 @@
+//! A bandit over the emitters: those whose solutions change the archive most often take part more often.
+//!
+//! The score is UCB1 as multi-emitter MAP-Elites uses it (Cully, 2021, Section 3.3): successes per solution emitted,
+//! plus `zeta sqrt(ln(all solutions) / own solutions)`; an emitter that never took part comes first.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{CheckpointError, ConfigError};
+use crate::strategy::expect_len;
+
+/// Settings of the bandit.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BanditConfig {
+    /// Emitters that take part in an iteration.
+    pub n_active: usize,
+    /// Weight of exploration.
+    pub zeta: f64,
+    /// When emitters are chosen anew.
+    pub reselect: Reselect,
+}
+
+impl BanditConfig {
+    /// The exploration weight of the original paper, and re-selection at restarts.
+    pub fn new(n_active: usize) -> Self {
+        Self { n_active, zeta: 0.05, reselect: Reselect::Restarted }
+    }
+
+    pub(super) fn check(&self, n_emitters: usize) -> Result<(), ConfigError> {
+        if self.n_active == 0 {
+            return Err(ConfigError::TooFew { what: "active emitters", minimum: 1, found: 0 });
+        }
+        if self.n_active > n_emitters {
+            let (minimum, found) = (self.n_active, n_emitters);
+            return Err(ConfigError::TooFew { what: "emitters in the bandit's pool", minimum, found });
+        }
+        if !(self.zeta.is_finite() && self.zeta >= 0.0) {
+            return Err(ConfigError::Value { what: "zeta", expected: "finite and >= 0", found: self.zeta });
+        }
+        Ok(())
+    }
+}
+
+/// When active emitters are chosen anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reselect {
+    /// An emitter gives up its place when it restarts.
+    #[default]
+    Restarted,
+    /// All places are filled anew after every iteration.
+    All,
+}
+
+/// What the bandit knows of each emitter.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Bandit {
+    config: BanditConfig,
+    arms: Vec<Arm>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Arm {
+    n_emitted: u64,
+    n_accepted: u64,
+    restarts_seen: u64,
+    is_active: bool,
+}
+
+impl Bandit {
+    pub(super) fn new(config: BanditConfig, n_emitters: usize) -> Self {
+        let mut bandit = Self { config, arms: vec![Arm::default(); n_emitters] };
+        bandit.fill_places();
+        bandit
+    }
+
+    pub(super) fn is_active(&self, emitter: usize) -> bool {
+        self.arms[emitter].is_active
+    }
+
+    /// Notes what an active emitter did in an iteration.
+    pub(super) fn note(&mut self, emitter: usize, n_emitted: usize, n_accepted: usize, restarts: u64) {
+        let arm = &mut self.arms[emitter];
+        arm.n_emitted += n_emitted as u64;
+        arm.n_accepted += n_accepted as u64;
+        let restarted = restarts > arm.restarts_seen;
+        arm.restarts_seen = restarts;
+        if restarted || self.config.reselect == Reselect::All {
+            arm.is_active = false;
+        }
+    }
+
+    /// Gives free places to the emitters with the best scores, the first of equals.
+    pub(super) fn fill_places(&mut self) {
+        let total: u64 = self.arms.iter().map(|arm| arm.n_emitted).sum();
+        let n_active = self.arms.iter().filter(|arm| arm.is_active).count();
+        for _ in n_active..self.config.n_active {
+            let zeta = self.config.zeta;
+            let free = self.arms.iter().enumerate().filter(|(_, arm)| !arm.is_active);
+            let scored = free.map(|(i, arm)| (i, arm.score(total, zeta)));
+            let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best });
+            let (best, _) = best.expect("the pool has at least n_active emitters");
+            self.arms[best].is_active = true;
+        }
+    }
+
+    pub(super) fn load(&mut self, state: Self) -> Result<(), CheckpointError> {
+        expect_len("bandit", self.arms.len(), state.arms.len())?;
+        let n_active = state.arms.iter().filter(|arm| arm.is_active).count();
+        expect_len("bandit's active emitters", self.config.n_active, n_active)?;
+        self.arms = state.arms;
+        Ok(())
+    }
+}
+
+impl Arm {
+    fn score(&self, total: u64, zeta: f64) -> f64 {
+        if self.n_emitted == 0 {
+            return f64::INFINITY;
+        }
+        let own = self.n_emitted as f64;
+        self.n_accepted as f64 / own + zeta * ((total as f64).ln() / own).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn untried_emitters_come_first_then_the_successful_ones() {
+        let mut bandit = Bandit::new(BanditConfig { n_active: 1, zeta: 0.05, reselect: Reselect::All }, 3);
+        for round in 0..3 {
+            assert!(bandit.is_active(round));
+            bandit.note(round, 100, if round == 1 { 90 } else { 10 }, 0);
+            bandit.fill_places();
+        }
+        assert!(bandit.is_active(1));
+    }
+
+    #[test]
+    fn only_a_restart_frees_a_place() {
+        let mut bandit = Bandit::new(BanditConfig::new(2), 4);
+        bandit.note(0, 10, 0, 0);
+        bandit.note(1, 10, 0, 1);
+        bandit.fill_places();
+        assert!(bandit.is_active(0) && bandit.is_active(2) && !bandit.is_active(1));
+    }
+}

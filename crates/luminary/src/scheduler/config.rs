@@ -1,0 +1,83 @@
+//! What a scheduler is made of.
+
+use serde::{Deserialize, Serialize};
+
+use super::Scheduler;
+use super::bandit::BanditConfig;
+use crate::archive::{Acceptance, ArchiveConfig, NonFinite, UpdateRule};
+use crate::emitter::{Emitter, EmitterConfig};
+use crate::error::ConfigError;
+
+/// Everything that makes a run, as data: presets write it, files and checkpoints carry it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SchedulerConfig {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// The archive the emitters search. A soft one gets an elitist result archive beside it.
+    pub archive: ArchiveConfig,
+    /// The emitters.
+    pub emitters: Vec<EmitterGroup>,
+    /// Which emitters take part in an iteration.
+    #[serde(default)]
+    pub pool: Pool,
+    /// Solutions evaluated before the first iteration, if any.
+    #[serde(default)]
+    pub initial: Option<InitialPopulation>,
+    /// What to do with objectives and measures that are not finite.
+    #[serde(default)]
+    pub non_finite: NonFinite,
+}
+
+/// Emitters with the same settings; each has its own random stream.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EmitterGroup {
+    /// How many.
+    pub count: usize,
+    /// Their settings.
+    pub emitter: EmitterConfig,
+}
+
+/// Which emitters take part in an iteration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pool {
+    /// All of them.
+    #[default]
+    All,
+    /// The most successful ones, by UCB1.
+    Bandit(BanditConfig),
+}
+
+/// Solutions drawn from `N(0, sigma^2 I)` that seed the archive. They do not count in the budget of evaluations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InitialPopulation {
+    /// How many.
+    pub n_solutions: usize,
+    /// Standard deviation of every component.
+    pub sigma: f64,
+}
+
+impl SchedulerConfig {
+    /// Checks everything once and builds the scheduler.
+    pub fn build(&self) -> Result<Scheduler, ConfigError> {
+        self.build_with(Vec::new())
+    }
+
+    /// Like [`build`](Self::build), with emitters of your own behind those of the configuration.
+    pub fn build_with(&self, custom: Vec<Box<dyn Emitter>>) -> Result<Scheduler, ConfigError> {
+        Scheduler::new(self.clone(), custom)
+    }
+
+    /// The result archive's configuration: elitist and sequential over the same cells, or none if the archive itself
+    /// already is an elitist one.
+    pub(super) fn result_archive(&self) -> Option<ArchiveConfig> {
+        match self.archive.acceptance {
+            Acceptance::Elitist => None,
+            Acceptance::Soft { .. } => Some(ArchiveConfig {
+                acceptance: Acceptance::Elitist,
+                rule: UpdateRule::Sequential,
+                ..self.archive.clone()
+            }),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Work split over emitters or rows. Every piece writes only its own part, so the result does not depend on how many
+//! threads there are; the threads are those of the rayon pool the caller runs in.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::emitter::Emitter;
+use crate::problem::Problem;
+
+/// Whether to use threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Threads {
+    /// Everything on the calling thread.
+    #[default]
+    One,
+    /// The rayon pool the call is made in (the global one, or that of `ThreadPool::install`).
+    #[cfg(feature = "rayon")]
+    Pool,
+}
+
+impl Threads {
+    /// Runs both, at the same time if allowed.
+    pub(super) fn join<A: Send, B: Send>(self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+        match self {
+            Self::One => (a(), b()),
+            #[cfg(feature = "rayon")]
+            Self::Pool => rayon::join(a, b),
+        }
+    }
+
+    fn n_threads(self) -> usize {
+        match self {
+            Self::One => 1,
+            #[cfg(feature = "rayon")]
+            Self::Pool => rayon::current_num_threads(),
+        }
+    }
+}
+
+/// Calls `work` for each emitter that has rows, with its rows of the buffer, which holds `width` numbers a row.
+/// `rows[i]` are the rows of emitter `i`, in order and without gaps.
+pub(super) fn for_each_emitter(
+    threads: Threads,
+    emitters: &mut [Box<dyn Emitter>],
+    rows: &[Range<usize>],
+    buffer: &mut [f64],
+    width: usize,
+    work: &(impl Fn(&mut dyn Emitter, Range<usize>, &mut [f64]) + Sync),
+) {
+    match emitters {
+        [] => {}
+        [emitter] => {
+            if !rows[0].is_empty() {
+                work(emitter.as_mut(), rows[0].clone(), buffer);
+            }
+        }
+        _ => {
+            let middle = emitters.len() / 2;
+            let (left, right) = emitters.split_at_mut(middle);
+            let (left_rows, right_rows) = rows.split_at(middle);
+            let (left_buffer, right_buffer) = buffer.split_at_mut((right_rows[0].start - left_rows[0].start) * width);
+            threads.join(
+                || for_each_emitter(threads, left, left_rows, left_buffer, width, work),
+                || for_each_emitter(threads, right, right_rows, right_buffer, width, work),
+            );
+        }
+    }
+}
+
+/// Evaluates rows, cut into about as many pieces as there are threads.
+pub(super) fn evaluate(
+    threads: Threads,
+    problem: &dyn Problem,
+    solutions: &[f64],
+    objectives: &mut [f64],
+    measures: &mut [f64],
+) {
+    let grain = objectives.len().div_ceil(threads.n_threads()).max(1);
+    evaluate_piece(threads, problem, grain, solutions, objectives, measures);
+}
+
+fn evaluate_piece(
+    threads: Threads,
+    problem: &dyn Problem,
+    grain: usize,
+    solutions: &[f64],
+    objectives: &mut [f64],
+    measures: &mut [f64],
+) {
+    let n_rows = objectives.len();
+    if n_rows <= grain {
+        return problem.evaluate_batch(solutions, objectives, measures);
+    }
+    let middle = n_rows / 2;
+    let (solutions_left, solutions_right) = solutions.split_at(solutions.len() / n_rows * middle);
+    let (measures_left, measures_right) = measures.split_at_mut(measures.len() / n_rows * middle);
+    let (objectives_left, objectives_right) = objectives.split_at_mut(middle);
+    threads.join(
+        || evaluate_piece(threads, problem, grain, solutions_left, objectives_left, measures_left),
+        || evaluate_piece(threads, problem, grain, solutions_right, objectives_right, measures_right),
+    );
+}
