@@ -12,7 +12,11 @@ pub(crate) type Lanes = [f64; LANES];
 /// Applies `f` to each lane.
 #[inline(always)]
 pub(crate) fn map(x: &Lanes, f: impl Fn(f64) -> f64) -> Lanes {
-    std::array::from_fn(|lane| f(x[lane]))
+    let mut y = [0.0; LANES];
+    for lane in 0..LANES {
+        y[lane] = f(x[lane]);
+    }
+    y
 }
 
 /// Adds `terms` to `sums` lane by lane.
@@ -26,7 +30,7 @@ pub(crate) fn add(sums: &mut Lanes, terms: &Lanes) {
 /// Adds the eight lanes as a balanced tree.
 #[inline(always)]
 pub(crate) fn total(x: &Lanes) -> f64 {
-    ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))
+    std::hint::black_box(((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])))
 }
 
 /// Sums `terms` over the groups of `x`, lane by lane; the numbers after the last whole group fill the last lanes.
@@ -60,7 +64,11 @@ pub(crate) fn keep_last(x: &Lanes, n_kept: usize) -> Lanes {
     // make the compiler take the group apart.
     const MASKS: [u64; 2 * LANES] = [0, 0, 0, 0, 0, 0, 0, 0, !0, !0, !0, !0, !0, !0, !0, !0];
     let mask = &MASKS[n_kept..n_kept + LANES];
-    std::array::from_fn(|lane| f64::from_bits(x[lane].to_bits() & mask[lane]))
+    let mut kept = [0.0; LANES];
+    for lane in 0..LANES {
+        kept[lane] = f64::from_bits(x[lane].to_bits() & mask[lane]);
+    }
+    kept
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! The linear projection's derivatives, component by component.
 
-use std::f64::consts::TAU;
+use luminary_math::dispatch;
 
-use luminary_math::{dispatch, sin_cos_lanes};
-
-use super::{BOX_LIMIT, LpObjective, SHIFT};
-use crate::lanes::{self, LANES, Lanes};
+use super::LpObjective;
+use super::terms::{Clip, Plateau, Rastrigin, Sphere, Term};
+use crate::lanes::{self, LANES};
 
 dispatch! {
     /// Writes the three rows of the Jacobian: `scale` times the gradient of the raw objective, then the measures'.
@@ -18,53 +17,34 @@ dispatch! {
     ) {
         let (objective_row, measure_rows) = jacobian.split_at_mut(solution.len());
         match objective {
-            LpObjective::Sphere => map_row(solution, objective_row, |x| sphere_slope(x, scale)),
-            LpObjective::Rastrigin => map_row(solution, objective_row, |x| rastrigin_slope(x, scale)),
-            LpObjective::Plateau => map_row(solution, objective_row, |x| plateau_slope(x, scale)),
+            LpObjective::Sphere => write_slopes::<Sphere>(solution, objective_row),
+            LpObjective::Rastrigin => write_slopes::<Rastrigin>(solution, objective_row),
+            LpObjective::Plateau => write_slopes::<Plateau>(solution, objective_row),
+        }
+        for slope in objective_row {
+            *slope *= scale;
         }
 
         // Each component counts for one measure only.
         let (first_row, second_row) = measure_rows.split_at_mut(solution.len());
         let half = solution.len() / 2;
-        map_row(&solution[..half], &mut first_row[..half], clip_slope);
+        write_slopes::<Clip>(&solution[..half], &mut first_row[..half]);
         first_row[half..].fill(0.0);
         second_row[..half].fill(0.0);
-        map_row(&solution[half..], &mut second_row[half..], clip_slope);
+        write_slopes::<Clip>(&solution[half..], &mut second_row[half..]);
     }
 }
 
+/// Writes the slope of the term of each component to the component's place.
 #[inline(always)]
-fn sphere_slope(x: &Lanes, scale: f64) -> Lanes {
-    lanes::map(x, |x| scale * (2.0 * (x - SHIFT)))
-}
-
-#[inline(always)]
-fn rastrigin_slope(x: &Lanes, scale: f64) -> Lanes {
-    let d = lanes::map(x, |x| x - SHIFT);
-    let (sin, _) = sin_cos_lanes(lanes::map(&d, |d| TAU * d));
-    std::array::from_fn(|lane| scale * (2.0 * d[lane] + 10.0 * TAU * sin[lane]))
-}
-
-#[inline(always)]
-fn plateau_slope(x: &Lanes, scale: f64) -> Lanes {
-    lanes::map(x, |x| if x.abs() <= BOX_LIMIT { 0.0 } else { scale * (2.0 * (x - BOX_LIMIT.copysign(x))) })
-}
-
-#[inline(always)]
-fn clip_slope(x: &Lanes) -> Lanes {
-    lanes::map(x, |x| if x.abs() <= BOX_LIMIT { 1.0 } else { -BOX_LIMIT / (x * x) })
-}
-
-/// Writes the function of each component of `x` to the same place of `out`.
-#[inline(always)]
-fn map_row(x: &[f64], out: &mut [f64], f: impl Fn(&Lanes) -> Lanes) {
+fn write_slopes<T: Term>(x: &[f64], slopes: &mut [f64]) {
     let (x_groups, x_rest) = x.as_chunks::<LANES>();
-    let (out_groups, out_rest) = out.as_chunks_mut::<LANES>();
-    for (x, out) in x_groups.iter().zip(out_groups) {
-        *out = f(x);
+    let (slope_groups, slope_rest) = slopes.as_chunks_mut::<LANES>();
+    for (x, slopes) in x_groups.iter().zip(slope_groups) {
+        *slopes = T::slopes(x);
     }
     if !x_rest.is_empty() {
-        out_rest.copy_from_slice(&f(&lanes::last_group(x))[LANES - x_rest.len()..]);
+        slope_rest.copy_from_slice(&T::slopes(&lanes::last_group(x))[LANES - x_rest.len()..]);
     }
 }
 

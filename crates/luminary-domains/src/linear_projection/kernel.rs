@@ -1,8 +1,9 @@
 //! The linear projection's inner loop: sums over the two halves of a row.
 
-use luminary_math::{cos_lanes, dispatch};
+use luminary_math::dispatch;
 
-use super::{BOX_LIMIT, LpObjective, SHIFT};
+use super::LpObjective;
+use super::terms::{Clip, Plateau, Rastrigin, Sphere, Term};
 use crate::lanes::{self, LANES, Lanes};
 
 dispatch! {
@@ -18,9 +19,9 @@ dispatch! {
     ) {
         // The choice of the objective is made here, once, and each loop is compiled for its own terms.
         match objective {
-            LpObjective::Sphere => rows(n_components, worst, solutions, objectives, measures, sphere),
-            LpObjective::Rastrigin => rows(n_components, worst, solutions, objectives, measures, rastrigin),
-            LpObjective::Plateau => rows(n_components, worst, solutions, objectives, measures, plateau),
+            LpObjective::Sphere => rows::<Sphere>(n_components, worst, solutions, objectives, measures),
+            LpObjective::Rastrigin => rows::<Rastrigin>(n_components, worst, solutions, objectives, measures),
+            LpObjective::Plateau => rows::<Plateau>(n_components, worst, solutions, objectives, measures),
         }
     }
 }
@@ -29,29 +30,22 @@ dispatch! {
 pub(super) fn raw_term(objective: LpObjective, component: f64) -> f64 {
     let x = [component; LANES];
     let terms = match objective {
-        LpObjective::Sphere => sphere(&x),
-        LpObjective::Rastrigin => rastrigin(&x),
-        LpObjective::Plateau => plateau(&x),
+        LpObjective::Sphere => Sphere::values(&x),
+        LpObjective::Rastrigin => Rastrigin::values(&x),
+        LpObjective::Plateau => Plateau::values(&x),
     };
     terms[0]
 }
 
 #[inline(always)]
-fn rows(
-    n_components: usize,
-    worst: f64,
-    solutions: &[f64],
-    objectives: &mut [f64],
-    measures: &mut [f64],
-    raw_terms: impl Fn(&Lanes) -> Lanes,
-) {
+fn rows<Raw: Term>(n_components: usize, worst: f64, solutions: &[f64], objectives: &mut [f64], measures: &mut [f64]) {
     let measure_rows = measures.as_chunks_mut::<2>().0;
     for ((solution, measures), objective) in solutions.chunks_exact(n_components).zip(measure_rows).zip(objectives) {
         let (first, second) = solution.split_at(n_components / 2);
         let mut raw_sums = [0.0; LANES];
         // CMA-MAE paper, appendix "Domain Details", projection equation: a measure for each half.
-        measures[0] = sum_half(first, &raw_terms, &mut raw_sums);
-        measures[1] = sum_half(second, &raw_terms, &mut raw_sums);
+        measures[0] = sum_half::<Raw>(first, &mut raw_sums);
+        measures[1] = sum_half::<Raw>(second, &mut raw_sums);
         // Same place, transformation of the objective: 100 (f - f_max) / (f_min - f_max) with f_min = 0.
         *objective = 100.0 * ((worst - lanes::total(&raw_sums)) / worst);
     }
@@ -59,55 +53,19 @@ fn rows(
 
 /// Adds the raw objective terms of `x` to `raw_sums` and returns the sum of its clipped components.
 #[inline(always)]
-fn sum_half(x: &[f64], raw_terms: impl Fn(&Lanes) -> Lanes, raw_sums: &mut Lanes) -> f64 {
+fn sum_half<Raw: Term>(x: &[f64], raw_sums: &mut Lanes) -> f64 {
     let mut clipped_sums = [0.0; LANES];
     let (groups, rest) = x.as_chunks::<LANES>();
     for group in groups {
-        lanes::add(raw_sums, &raw_terms(group));
-        lanes::add(&mut clipped_sums, &clip(group));
+        lanes::add(raw_sums, &Raw::values(group));
+        lanes::add(&mut clipped_sums, &Clip::values(group));
     }
     if !rest.is_empty() {
         let group = lanes::last_group(x);
-        lanes::add(raw_sums, &lanes::keep_last(&raw_terms(&group), rest.len()));
-        lanes::add(&mut clipped_sums, &lanes::keep_last(&clip(&group), rest.len()));
+        lanes::add(raw_sums, &lanes::keep_last(&Raw::values(&group), rest.len()));
+        lanes::add(&mut clipped_sums, &lanes::keep_last(&Clip::values(&group), rest.len()));
     }
     lanes::total(&clipped_sums)
-}
-
-/// Clip equation: x inside the box, 5.12 / x outside.
-#[inline(always)]
-fn clip(x: &Lanes) -> Lanes {
-    // The division takes longer than all other work on a group, and most groups lie inside.
-    let all_inside = x.iter().fold(true, |all, x| all & (x.abs() <= BOX_LIMIT));
-    if all_inside {
-        return *x;
-    }
-    lanes::map(x, |x| if x.abs() <= BOX_LIMIT { x } else { BOX_LIMIT / x })
-}
-
-/// Sphere equation, shifted.
-#[inline(always)]
-fn sphere(x: &Lanes) -> Lanes {
-    lanes::map(x, |x| (x - SHIFT) * (x - SHIFT))
-}
-
-/// Rastrigin equation, shifted, with cos(2 pi d) for the printed cos(2 pi d^2). The constant 10 n is spread over the
-/// components, so that near the optimum nothing large cancels.
-#[inline(always)]
-fn rastrigin(x: &Lanes) -> Lanes {
-    let d = lanes::map(x, |x| x - SHIFT);
-    let cos = cos_lanes(lanes::map(&d, |d| std::f64::consts::TAU * d));
-    std::array::from_fn(|lane| d[lane] * d[lane] + 10.0 * (1.0 - cos[lane]))
-}
-
-/// Plateau equation, without its factor 1/n (the worst sum has the factor n instead).
-#[inline(always)]
-fn plateau(x: &Lanes) -> Lanes {
-    lanes::map(x, |x| {
-        // A select and not a maximum: the maximum of NaN and 0 is 0.
-        let excess = if x.abs() <= BOX_LIMIT { 0.0 } else { x.abs() - BOX_LIMIT };
-        excess * excess
-    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod gradient;
 mod kernel;
+mod terms;
 
 use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
 use luminary_math::Level;
