@@ -1,0 +1,63 @@
+//! `luminary-bench`: full trials with figures and the share of time per stage.
+#![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
+
+use std::time::Instant;
+
+use luminary::preset::Preset;
+use luminary::scheduler::{Observer, Stage};
+use luminary::strategy::Variant;
+use luminary_domains::Domain;
+
+struct Clock {
+    last: Instant,
+    seconds: [f64; 5],
+}
+
+impl Observer for Clock {
+    fn stage_done(&mut self, stage: Stage) {
+        let now = Instant::now();
+        let i = match stage {
+            Stage::Sample => 0,
+            Stage::Evaluate => 1,
+            Stage::Add => 2,
+            Stage::Rank => 3,
+            Stage::Adapt => 4,
+        };
+        self.seconds[i] += (now - self.last).as_secs_f64();
+        self.last = now;
+    }
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let preset: Preset = args[1].parse().unwrap();
+    let domain: Domain = args[2].parse().unwrap();
+    let variant = if args[3] == "published" { Variant::Published } else { Variant::Standard };
+    let iterations: u64 = args[4].parse().unwrap();
+    let seed: u64 = args[5].parse().unwrap();
+    let problem = domain.build(100).unwrap();
+    let settings = domain.paper_settings();
+    let mut config = preset.for_problem(&problem.spec());
+    config.variant = variant;
+    config.seed = seed;
+    config.sigma = match preset {
+        Preset::MapElites => settings.map_elites_sigma,
+        Preset::MapElitesLine => settings.line_sigmas.0,
+        Preset::CmaMega | Preset::CmaMaega => settings.sigma_g,
+        _ => settings.cma_sigma0,
+    };
+    let mut scheduler = config.build().unwrap();
+    let start = Instant::now();
+    let mut clock = Clock { last: start, seconds: [0.0; 5] };
+    scheduler.run_differentiable_observed(problem.as_ref(), iterations, &mut clock).unwrap();
+    let seconds = start.elapsed().as_secs_f64();
+    let stats = scheduler.result().stats();
+    println!(
+        "{preset} {domain:?} {variant:?} seed {seed}: qd {:.2} cov {:.2} best {:.2} | {seconds:.2} s, {:?} | restarts {:?}",
+        stats.norm_qd_score,
+        100.0 * stats.coverage,
+        stats.obj_max.unwrap(),
+        clock.seconds.map(|s| (s * 100.0).round() / 100.0),
+        scheduler.restarts()
+    );
+}
