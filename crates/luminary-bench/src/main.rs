@@ -42,7 +42,7 @@ fn main() {
     config.seed = seed;
     config.sigma = match preset {
         Preset::MapElites => settings.map_elites_sigma,
-        Preset::MapElitesLine => settings.line_sigmas.0,
+        Preset::MapElitesLine => settings.line_sigma_1,
         Preset::CmaMega | Preset::CmaMaega => settings.sigma_g,
         _ => settings.cma_sigma0,
     };
