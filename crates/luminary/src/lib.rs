@@ -1,3 +1,4 @@
 //! Luminary: quality-diversity optimisation.
 
+pub mod archive;
 pub mod problem;

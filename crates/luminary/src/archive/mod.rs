@@ -1,0 +1,3 @@
+//! Archives.
+
+pub mod cvt;
