@@ -52,7 +52,9 @@ pub fn cos_lanes(angles: [f64; LANES]) -> [f64; LANES] {
 }
 
 dispatch! {
-    fn sin_cos_at(level: Level, angles: &[f64], sin: &mut [f64], cos: &mut [f64]) {
+    /// [`sin_cos`] with the instructions of `level`, for tests and measurements: the level never changes a bit. Slices
+    /// must agree in length.
+    pub fn sin_cos_at(level: Level, angles: &[f64], sin: &mut [f64], cos: &mut [f64]) {
         let (angle_blocks, angle_rest) = angles.as_chunks::<LANES>();
         let (sin_blocks, sin_rest) = sin.as_chunks_mut::<LANES>();
         let (cos_blocks, cos_rest) = cos.as_chunks_mut::<LANES>();
@@ -66,7 +68,8 @@ dispatch! {
 }
 
 dispatch! {
-    fn cos_at(level: Level, angles: &[f64], cos: &mut [f64]) {
+    /// [`cos`] with the instructions of `level`, for tests and measurements. Slices must agree in length.
+    pub fn cos_at(level: Level, angles: &[f64], cos: &mut [f64]) {
         let (angle_blocks, angle_rest) = angles.as_chunks::<LANES>();
         let (cos_blocks, cos_rest) = cos.as_chunks_mut::<LANES>();
         for (&block, cos) in angle_blocks.iter().zip(cos_blocks) {
