@@ -26,6 +26,8 @@ fn main() {
         let normals = rate(|| wide.fill_normal_at(level, black_box(&mut out)));
         report(&format!("normals, {level:?}"), normals, ziggurat);
     }
+    let single = rate(|| black_box(&mut out).fill_with(|| wide.normal()));
+    report("normals, one by one", single, ziggurat);
 
     let scalar_cos = rate(|| map(&angles, &mut out, f64::cos));
     report("cosines, std", scalar_cos, scalar_cos);

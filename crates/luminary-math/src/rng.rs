@@ -53,7 +53,7 @@ impl WideRng {
         let (blocks, rest) = out[n_left..].as_chunks_mut::<LANES>();
         ziggurat::fill_blocks(level, &mut self.wide, &mut self.scalar, blocks);
         if !rest.is_empty() {
-            self.refill(level);
+            self.refill();
             self.leftovers.take_into(rest);
         }
     }
@@ -61,7 +61,7 @@ impl WideRng {
     /// One standard normal number.
     pub fn normal(&mut self) -> f64 {
         if self.leftovers.is_empty() {
-            self.refill(Level::best());
+            self.refill();
         }
         self.leftovers.take()
     }
@@ -96,10 +96,9 @@ impl WideRng {
         (product >> 64) as usize
     }
 
-    fn refill(&mut self, level: Level) {
-        let mut block = [[0.0; LANES]];
-        ziggurat::fill_blocks(level, &mut self.wide, &mut self.scalar, &mut block);
-        self.leftovers = Leftovers { block: block[0], n_taken: 0 };
+    fn refill(&mut self) {
+        let block = ziggurat::next_block(&mut self.wide, &mut self.scalar);
+        self.leftovers = Leftovers { block, n_taken: 0 };
     }
 }
 

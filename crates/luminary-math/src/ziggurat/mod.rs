@@ -37,46 +37,50 @@ pub(crate) fn fill_blocks(
             #[cfg(target_arch = "x86_64")]
             LevelKind::Avx512 => unsafe { x86::candidates_avx512(table, wide, chunk, &mut rejects) },
         }
-        for reject in &rejects.entries[..rejects.n] {
-            let mut lanes = reject.lanes;
+        for entry in 0..rejects.n {
+            let block = &mut chunk[usize::from(rejects.blocks[entry])];
+            let mut lanes = rejects.lanes[entry];
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize;
-                chunk[reject.block][lane] = finish(table, reject.words[lane], spare);
+                block[lane] = finish(table, rejects.words[entry][lane], spare);
                 lanes &= lanes - 1;
             }
         }
     }
 }
 
+/// The next block alone, without vectors: the same bits as [`fill_blocks`].
+pub(crate) fn next_block(wide: &mut Xoshiro<LANES>, spare: &mut Xoshiro<1>) -> [f64; LANES] {
+    wide.step().map(|word| finish(&TABLE, word, spare))
+}
+
 /// How many blocks are made before their rejects are finished: enough to keep branches out of the vector loop, and few
 /// enough to stay in the first cache.
 const CHUNK: usize = 64;
 
-/// The blocks of a chunk that hold rejected candidates: the first `n` entries.
+/// The blocks of a chunk that hold rejected candidates: the first `n` entries of each array.
 struct Rejects {
-    entries: [Reject; CHUNK],
-    n: usize,
-}
-
-#[derive(Clone, Copy)]
-struct Reject {
-    block: usize,
+    blocks: [u8; CHUNK],
     /// The rejected lanes, as bits.
-    lanes: u8,
+    lanes: [u8; CHUNK],
     /// The words behind all lanes of the block.
-    words: [u64; LANES],
+    words: [[u64; LANES]; CHUNK],
+    n: usize,
 }
 
 impl Rejects {
     fn new() -> Self {
-        Self { entries: [Reject { block: 0, lanes: 0, words: [0; LANES] }; CHUNK], n: 0 }
+        Self { blocks: [0; CHUNK], lanes: [0; CHUNK], words: [[0; LANES]; CHUNK], n: 0 }
     }
 
     /// Notes a block if any of its lanes is rejected. Without a branch, which would be mispredicted too often: the entry
     /// of an accepted block is overwritten by the next. There are at most as many calls as entries.
     #[inline(always)]
     fn push(&mut self, block: usize, lanes: u8, words: [u64; LANES]) {
-        self.entries[self.n % CHUNK] = Reject { block, lanes, words };
+        let entry = self.n % CHUNK;
+        self.blocks[entry] = block as u8;
+        self.lanes[entry] = lanes;
+        self.words[entry] = words;
         self.n += usize::from(lanes != 0);
     }
 }
@@ -103,7 +107,7 @@ fn candidate(table: &Table, word: u64) -> (usize, f64) {
     (layer, position * table.x[layer])
 }
 
-/// Turns the word of a rejected candidate into a normal.
+/// Turns a word into a normal: its candidate, or what becomes of it when rejected.
 fn finish(table: &Table, mut word: u64, spare: &mut Xoshiro<1>) -> f64 {
     loop {
         let (layer, x) = candidate(table, word);
@@ -167,8 +171,13 @@ mod tests {
             }
             blocks
         };
-        assert_eq!(run(1), run(1000));
-        assert_eq!(run(70), run(1000));
+        let at_once = run(1000);
+        assert_eq!(run(1), at_once);
+        assert_eq!(run(70), at_once);
+        let (mut wide, mut spare) = generators();
+        for block in at_once {
+            assert_eq!(next_block(&mut wide, &mut spare), block);
+        }
     }
 
     /// Tail numbers are rare in a plain sample, so this draws them alone and counts those beyond some borders.
