@@ -1,4 +1,5 @@
-//! How fast a CVT archive finds the cell of a point, beside plain brute force in the same run, and how long k-means takes.
+//! How fast a CVT archive finds the cell of a point, beside plain brute force in the same run, and how long k-means
+//! takes.
 //!
 //!     cargo run --release -p luminary --example cvt_speed
 

@@ -33,8 +33,8 @@ impl CentroidSource {
     /// k-means with the usual effort for this many cells: twenty samples a cell and at least 50,000, ten iterations.
     ///
     /// Measured at 1,000 and 10,000 cells in 2 and 10 measures: more samples lower the quantisation error further than
-    /// more iterations do. From ten to fifty iterations it falls by less than half a percent, from ten to twenty samples
-    /// a cell by two to four.
+    /// more iterations do. From ten to fifty iterations it falls by about half a percent at most, from ten to twenty
+    /// samples a cell by two to four.
     pub fn k_means(n_cells: usize) -> CentroidSource {
         CentroidSource::KMeans { n_samples: n_cells.saturating_mul(20).max(50_000), max_iterations: 10 }
     }

@@ -58,7 +58,8 @@ impl Cvt {
         Ok(Cvt { centroids, measure_bounds, nearest })
     }
 
-    /// The cell of one point. With more than about ten measures, [`Cvt::cells_of`] is several times faster per point.
+    /// The cell of one point. Nothing is allocated, but a small buffer per thread, once. With more than about ten
+    /// measures, [`Cvt::cells_of`] is several times faster per point.
     ///
     /// # Panics
     ///

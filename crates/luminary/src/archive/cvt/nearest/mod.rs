@@ -7,7 +7,7 @@
 //!
 //! Two searches share the work. The [`Tree`] prunes by boxes and wins while the dimension is low or the centroids are
 //! clustered. With more than a dozen spread-out measures no exact method prunes much, and the [`Scan`] wins: it
-//! looks at every centroid, but in `f32` and eight queries at a time. Which one serves is decided when the search is
+//! looks at every centroid, but in `f32` and for many queries at a time. Which one serves is decided when the search is
 //! built, by counting (never timing) the leaves that a few probe queries visit.
 
 mod far;

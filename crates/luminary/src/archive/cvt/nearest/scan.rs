@@ -27,7 +27,7 @@ const CHUNK: usize = 256;
 #[derive(Clone, Debug)]
 pub(super) struct Scan {
     dim: usize,
-    /// The dimension, rounded up to whole tiles; the coordinates in excess are zero.
+    /// Tiles that hold all measures; what the last one has in excess is zero.
     n_tiles: usize,
     /// A power of two.
     scale: f64,

@@ -19,8 +19,8 @@ const WIDTH: usize = 8;
 /// Marks a child number as a leaf.
 const LEAF: u32 = 1 << 31;
 
-/// Room for the deepest search: at most seven children wait per level, eleven levels hold 2^32 centroids, and eight more
-/// are written before their number is known.
+/// Room for the deepest search: at most seven children wait per level, eleven levels hold 2^32 centroids, and eight
+/// more are written before their number is known.
 const STACK: usize = 96;
 
 #[derive(Clone, Debug)]
