@@ -1,0 +1,3 @@
+//! Integration tests of the engine: one binary, a module for each promise.
+
+mod convergence;
