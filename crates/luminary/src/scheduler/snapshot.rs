@@ -29,15 +29,22 @@ pub(crate) struct SchedulerState<'a> {
 
 impl Scheduler {
     pub(crate) fn save(&self) -> Result<SchedulerState<'_>, CheckpointError> {
+        // Rows that were told already have done their work; only those of a round in progress matter.
+        let (rows, n_rows, solutions): (&[Range<usize>], usize, &[f64]) = match self.progress.phase {
+            Phase::Ready | Phase::GradientsTold => (&[], 0, &[]),
+            Phase::InitialAsked | Phase::GradientsAsked | Phase::Asked => {
+                (&self.round.rows, self.round.n_rows, &self.round.solutions)
+            }
+        };
         Ok(SchedulerState {
             progress: Cow::Borrowed(&self.progress),
             archive: self.archive.save(),
             result: self.result.as_ref().map(|result| result.save()),
             emitters: self.emitters.iter().map(|emitter| emitter.save()).collect::<Result<_, _>>()?,
             bandit: self.bandit.as_ref().map(Cow::Borrowed),
-            rows: (&self.round.rows).into(),
-            n_rows: self.round.n_rows,
-            solutions: (&self.round.solutions).into(),
+            rows: rows.into(),
+            n_rows,
+            solutions: solutions.into(),
         })
     }
 
