@@ -26,14 +26,15 @@ impl Level {
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f")
+            let avx2 = is_x86_feature_detected!("avx2");
+            let avx512 = is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512bw")
-            {
+                && is_x86_feature_detected!("avx512bw");
+            if avx2 && avx512 {
                 return Self(LevelKind::Avx512);
             }
-            if is_x86_feature_detected!("avx2") {
+            if avx2 {
                 return Self(LevelKind::Avx2);
             }
         }
@@ -50,7 +51,7 @@ impl Level {
             LevelKind::Avx512,
         ];
         let best = Self::best();
-        // Every processor with the four AVX-512 features above has AVX2 as well.
+        // Each level includes the ones before it, which `best` made sure of.
         all.into_iter().map(Self).filter(move |level| *level <= best)
     }
 

@@ -37,18 +37,19 @@
 
 mod dispatch;
 mod log;
-mod normal;
 mod rng;
 mod seed;
 mod trig;
 mod trig_large;
+mod xoshiro;
+mod ziggurat;
 
 pub use dispatch::Level;
 #[doc(hidden)]
 pub use dispatch::LevelKind;
-pub use log::{ln, ln_lanes};
+pub use log::{ln, ln_at, ln_lanes};
 pub use rng::WideRng;
-pub use trig::{cos, cos_lanes, sin_cos, sin_cos_lanes};
+pub use trig::{cos, cos_at, cos_lanes, sin_cos, sin_cos_at, sin_cos_lanes};
 
 /// How many numbers the lane-level functions take at once: one AVX-512 register, two of AVX, four of SSE2.
 pub const LANES: usize = 8;

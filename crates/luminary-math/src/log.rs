@@ -28,7 +28,8 @@ pub fn ln_lanes(numbers: [f64; LANES]) -> [f64; LANES] {
 }
 
 dispatch! {
-    fn ln_at(level: Level, numbers: &[f64], ln: &mut [f64]) {
+    /// [`ln`] with the instructions of `level`, for tests and measurements. Slices must agree in length.
+    pub fn ln_at(level: Level, numbers: &[f64], ln: &mut [f64]) {
         let (number_blocks, number_rest) = numbers.as_chunks::<LANES>();
         let (ln_blocks, ln_rest) = ln.as_chunks_mut::<LANES>();
         for (block, ln) in number_blocks.iter().zip(ln_blocks) {

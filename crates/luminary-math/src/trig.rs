@@ -52,27 +52,34 @@ pub fn cos_lanes(angles: [f64; LANES]) -> [f64; LANES] {
 }
 
 dispatch! {
-    fn sin_cos_at(level: Level, angles: &[f64], sin: &mut [f64], cos: &mut [f64]) {
+    /// [`sin_cos`] with the instructions of `level`, for tests and measurements: the level never changes a bit. Slices
+    /// must agree in length.
+    pub fn sin_cos_at(level: Level, angles: &[f64], sin: &mut [f64], cos: &mut [f64]) {
         let (angle_blocks, angle_rest) = angles.as_chunks::<LANES>();
         let (sin_blocks, sin_rest) = sin.as_chunks_mut::<LANES>();
         let (cos_blocks, cos_rest) = cos.as_chunks_mut::<LANES>();
         for ((&block, sin), cos) in angle_blocks.iter().zip(sin_blocks).zip(cos_blocks) {
             (*sin, *cos) = sin_cos_lanes(block);
         }
-        let (sin, cos) = sin_cos_lanes(padded(angle_rest));
-        sin_rest.copy_from_slice(&sin[..angle_rest.len()]);
-        cos_rest.copy_from_slice(&cos[..angle_rest.len()]);
+        if !angle_rest.is_empty() {
+            let (sin, cos) = sin_cos_lanes(padded(angle_rest));
+            sin_rest.copy_from_slice(&sin[..angle_rest.len()]);
+            cos_rest.copy_from_slice(&cos[..angle_rest.len()]);
+        }
     }
 }
 
 dispatch! {
-    fn cos_at(level: Level, angles: &[f64], cos: &mut [f64]) {
+    /// [`cos`] with the instructions of `level`, for tests and measurements. Slices must agree in length.
+    pub fn cos_at(level: Level, angles: &[f64], cos: &mut [f64]) {
         let (angle_blocks, angle_rest) = angles.as_chunks::<LANES>();
         let (cos_blocks, cos_rest) = cos.as_chunks_mut::<LANES>();
         for (&block, cos) in angle_blocks.iter().zip(cos_blocks) {
             *cos = cos_lanes(block);
         }
-        cos_rest.copy_from_slice(&cos_lanes(padded(angle_rest))[..angle_rest.len()]);
+        if !angle_rest.is_empty() {
+            cos_rest.copy_from_slice(&cos_lanes(padded(angle_rest))[..angle_rest.len()]);
+        }
     }
 }
 
@@ -103,12 +110,11 @@ fn reduce(angle: f64) -> (f64, u64) {
 #[inline(always)]
 pub(crate) fn sin_near_zero(r: f64) -> f64 {
     let z = r * r;
-    let mut sum = 1.5896827686412507e-10;
-    sum = sum * z - 2.5050758648768047e-08;
-    sum = sum * z + 2.75573136951943e-06;
-    sum = sum * z - 0.00019841269829816842;
-    sum = sum * z + 0.008333333333322424;
-    sum = sum * z - 0.16666666666666632;
+    let w = z * z;
+    let low = 0.008333333333322424 * z - 0.16666666666666632;
+    let middle = 2.75573136951943e-06 * z - 0.00019841269829816842;
+    let high = 1.5896827686412507e-10 * z - 2.5050758648768047e-08;
+    let sum = low + w * (middle + w * high);
     r + (r * z) * sum
 }
 
@@ -116,13 +122,12 @@ pub(crate) fn sin_near_zero(r: f64) -> f64 {
 #[inline(always)]
 pub(crate) fn cos_near_zero(r: f64) -> f64 {
     let z = r * r;
-    let mut sum = -1.135966991066598e-11;
-    sum = sum * z + 2.08757236854524e-09;
-    sum = sum * z - 2.755731435525038e-07;
-    sum = sum * z + 2.4801587289491857e-05;
-    sum = sum * z - 0.0013888888888874138;
-    sum = sum * z + 0.0416666666666666;
-    1.0 - (0.5 * z - (z * z) * sum)
+    let w = z * z;
+    let low = 0.0416666666666666 - 0.0013888888888874138 * z;
+    let middle = 2.4801587289491857e-05 - 2.755731435525038e-07 * z;
+    let high = 2.08757236854524e-09 - 1.135966991066598e-11 * z;
+    let sum = low + w * (middle + w * high);
+    1.0 - (0.5 * z - w * sum)
 }
 
 /// Turns (sin r, cos r) by `quadrant` right angles.

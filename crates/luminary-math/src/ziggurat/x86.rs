@@ -1,0 +1,110 @@
+//! The candidate loop in vector instructions: the same arithmetic as the plain loop, lane by lane.
+//!
+//! Written by hand because compilers take the rotations of the generator and the table lookups apart.
+
+use super::{LANES, LAYERS, Rejects, Table};
+use crate::xoshiro::Xoshiro;
+use std::arch::x86_64::*;
+use std::mem::transmute;
+
+const LAYER_BITS: i64 = LAYERS as i64 - 1;
+const TWO_BITS: i64 = 2.0f64.to_bits() as i64;
+
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw")]
+pub(super) fn candidates_avx512(
+    table: &Table,
+    wide: &mut Xoshiro<LANES>,
+    chunk: &mut [[f64; LANES]],
+    rejects: &mut Rejects,
+) {
+    // SAFETY: both types are 256 plain bytes.
+    let [mut s0, mut s1, mut s2, mut s3] = unsafe { transmute::<[[u64; LANES]; 4], [__m512i; 4]>(wide.words) };
+    for (i, block) in chunk.iter_mut().enumerate() {
+        let words = _mm512_add_epi64(_mm512_rol_epi64::<23>(_mm512_add_epi64(s0, s3)), s0);
+        let shifted = _mm512_slli_epi64::<17>(s1);
+        s2 = _mm512_xor_si512(s2, s0);
+        s3 = _mm512_xor_si512(s3, s1);
+        s1 = _mm512_xor_si512(s1, s2);
+        s0 = _mm512_xor_si512(s0, s3);
+        s2 = _mm512_xor_si512(s2, shifted);
+        s3 = _mm512_rol_epi64::<45>(s3);
+
+        let layers = _mm512_and_si512(words, _mm512_set1_epi64(LAYER_BITS));
+        // SAFETY: every layer is below LAYERS, and the table holds LAYERS + 1 numbers.
+        let (here, above) = unsafe {
+            let x = table.x.as_ptr();
+            (_mm512_i64gather_pd::<8>(layers, x), _mm512_i64gather_pd::<8>(layers, x.add(1)))
+        };
+        let bits = _mm512_or_si512(_mm512_srli_epi64::<12>(words), _mm512_set1_epi64(TWO_BITS));
+        let position = _mm512_sub_pd(_mm512_castsi512_pd(bits), _mm512_set1_pd(3.0));
+        let x = _mm512_mul_pd(position, here);
+        let rejected = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(_mm512_abs_pd(x), above);
+
+        // SAFETY: each pair of types is 64 plain bytes.
+        let (x, words) = unsafe { (transmute::<__m512d, [f64; LANES]>(x), transmute::<__m512i, [u64; LANES]>(words)) };
+        *block = x;
+        rejects.push(i, rejected, words);
+    }
+    // SAFETY: as at the start.
+    wide.words = unsafe { transmute::<[__m512i; 4], [[u64; LANES]; 4]>([s0, s1, s2, s3]) };
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn candidates_avx2(
+    table: &Table,
+    wide: &mut Xoshiro<LANES>,
+    chunk: &mut [[f64; LANES]],
+    rejects: &mut Rejects,
+) {
+    // SAFETY: both types are 256 plain bytes.
+    let [mut s0, mut s1, mut s2, mut s3] = unsafe { transmute::<[[u64; LANES]; 4], [[__m256i; 2]; 4]>(wide.words) };
+    for (i, block) in chunk.iter_mut().enumerate() {
+        let mut xs = [_mm256_setzero_pd(); 2];
+        let mut all_words = [_mm256_setzero_si256(); 2];
+        let mut rejected = 0;
+        for half in 0..2 {
+            let words = _mm256_add_epi64(rotate_left_23(_mm256_add_epi64(s0[half], s3[half])), s0[half]);
+            let shifted = _mm256_slli_epi64::<17>(s1[half]);
+            s2[half] = _mm256_xor_si256(s2[half], s0[half]);
+            s3[half] = _mm256_xor_si256(s3[half], s1[half]);
+            s1[half] = _mm256_xor_si256(s1[half], s2[half]);
+            s0[half] = _mm256_xor_si256(s0[half], s3[half]);
+            s2[half] = _mm256_xor_si256(s2[half], shifted);
+            s3[half] = rotate_left_45(s3[half]);
+
+            let layers = _mm256_and_si256(words, _mm256_set1_epi64x(LAYER_BITS));
+            // SAFETY: every layer is below LAYERS, and the table holds LAYERS + 1 numbers.
+            let (here, above) = unsafe {
+                let x = table.x.as_ptr();
+                (_mm256_i64gather_pd::<8>(x, layers), _mm256_i64gather_pd::<8>(x.add(1), layers))
+            };
+            let bits = _mm256_or_si256(_mm256_srli_epi64::<12>(words), _mm256_set1_epi64x(TWO_BITS));
+            let position = _mm256_sub_pd(_mm256_castsi256_pd(bits), _mm256_set1_pd(3.0));
+            let x = _mm256_mul_pd(position, here);
+            let magnitude = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
+            rejected |= _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GE_OQ>(magnitude, above)) << (4 * half);
+            xs[half] = x;
+            all_words[half] = words;
+        }
+        // SAFETY: each pair of types is 64 plain bytes.
+        let (xs, words) = unsafe {
+            (transmute::<[__m256d; 2], [f64; LANES]>(xs), transmute::<[__m256i; 2], [u64; LANES]>(all_words))
+        };
+        *block = xs;
+        rejects.push(i, rejected as u8, words);
+    }
+    // SAFETY: as at the start.
+    wide.words = unsafe { transmute::<[[__m256i; 2]; 4], [[u64; LANES]; 4]>([s0, s1, s2, s3]) };
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn rotate_left_23(words: __m256i) -> __m256i {
+    _mm256_or_si256(_mm256_slli_epi64::<23>(words), _mm256_srli_epi64::<41>(words))
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn rotate_left_45(words: __m256i) -> __m256i {
+    _mm256_or_si256(_mm256_slli_epi64::<45>(words), _mm256_srli_epi64::<19>(words))
+}
