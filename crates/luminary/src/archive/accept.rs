@@ -56,7 +56,6 @@ fn raised(threshold: f64, objective: f64, alpha: f64) -> f64 {
 fn judge(archive: &Archive, cell: CellIdx, row: usize, objective: f64, report: &mut AddReport) -> bool {
     let threshold = archive.store.thresholds[cell.index()];
     let accepted = objective > threshold;
-    report.cell[row] = cell;
     report.delta[row] = improvement(objective, threshold);
     report.visits[row] = archive.store.visits[cell.index()];
     report.status[row] = match (accepted, archive.store.slot(cell)) {
@@ -74,7 +73,7 @@ pub(super) fn add_sequential(archive: &mut Archive, batch: &Batch<'_>, report: &
             continue;
         }
         let objective = batch.objectives[row];
-        let cell = archive.cells.cell_of(batch.measures_of(row));
+        let cell = report.cell[row];
         if judge(archive, cell, row, objective, report) {
             let threshold = &mut archive.store.thresholds[cell.index()];
             *threshold = raised(*threshold, objective, archive.alpha);
@@ -93,7 +92,7 @@ pub(super) fn add_batch(archive: &mut Archive, batch: &Batch<'_>, report: &mut A
         if report.status[row] == Status::Invalid {
             continue;
         }
-        let cell = archive.cells.cell_of(batch.measures_of(row));
+        let cell = report.cell[row];
         if judge(archive, cell, row, batch.objectives[row], report) {
             report.accepted.push((cell, row as u32));
         }

@@ -269,6 +269,7 @@ impl Archive {
                 report.n_invalid += 1;
             }
         }
+        self.cells.cells_of(batch.measures, &mut report.cell);
         match self.config.rule {
             UpdateRule::Sequential => accept::add_sequential(self, batch, report),
             UpdateRule::Batch => accept::add_batch(self, batch, report),

@@ -55,11 +55,15 @@ impl Emitter for GaussianEmitter {
         let Self { config, rng } = self;
         rng.fill_normal(solutions);
         for row in solutions.chunks_exact_mut(config.x0.len()) {
+            let parent = sample_elite(elites, rng).unwrap_or(&config.x0);
             match config.sigma[..] {
-                [sigma] => kernels::scale(row, sigma),
-                _ => row.iter_mut().zip(&config.sigma).for_each(|(noise, sigma)| *noise *= sigma),
+                [sigma] => kernels::add_noise(row, sigma, parent),
+                _ => {
+                    for ((noise, sigma), parent) in row.iter_mut().zip(&config.sigma).zip(parent) {
+                        *noise = parent + sigma * *noise;
+                    }
+                }
             }
-            kernels::add(row, sample_elite(elites, rng).unwrap_or(&config.x0));
             if let Some(bounds) = &config.bounds {
                 bounds.repair(row);
             }

@@ -321,6 +321,33 @@ mod tests {
     }
 
     #[test]
+    fn paths_and_step_size_follow_the_algorithm() {
+        let mut strategy = adapted(3, None);
+        let mut solutions = vec![0.0; DIM * 8];
+        strategy.ask(&mut WideRng::new(2), &mut solutions);
+        let old = strategy.state.clone();
+        strategy.tell(&solutions, &[6, 1, 0, 2, 3, 4, 5, 7], 2);
+        // Two parents: weights ln(2.5) and ln(2.5) - ln(2), normalised.
+        let (first, second) = (2.5_f64.ln(), 1.25_f64.ln());
+        let (w_1, w_2) = (first / (first + second), second / (first + second));
+        let mu_eff = 1.0 / (w_1 * w_1 + w_2 * w_2);
+        let follow = |path: f64, rate: f64, j: usize| {
+            let z_mean = w_1 * old.z[6 * DIM + j] + w_2 * old.z[DIM + j];
+            (1.0 - rate) * path + (mu_eff * rate * (2.0 - rate)).sqrt() * z_mean
+        };
+        let mut path_length = 0.0;
+        for j in 0..DIM {
+            path_length += follow(old.p_s[j], strategy.c_s, j).powi(2) / DIM as f64;
+            for i in 0..4 {
+                let path = follow(old.paths[i * DIM + j], strategy.c_c[i], j);
+                assert!((strategy.state.paths[i * DIM + j] - path).abs() < 1e-12, "{i} {j}");
+            }
+        }
+        let sigma = old.sigma * (strategy.c_s / 2.0 * (path_length - 1.0)).exp();
+        assert!((strategy.sigma() - sigma).abs() < 1e-12 * sigma);
+    }
+
+    #[test]
     fn repaired_rows_get_the_z_that_leads_to_them() {
         let mut strategy = adapted(10, Some(Bounds::uniform(DIM, -0.3, 0.3, BoundsRule::Clip)));
         let mut solutions = vec![0.0; DIM * 8];
@@ -347,27 +374,27 @@ mod tests {
         }
     }
 
+    /// Minimises until the strategy stops, and says why it did.
+    fn stop_reason(cost: impl Fn(&[f64]) -> f64) -> Option<StopReason> {
+        let mut strategy = adapted(0, None);
+        let (mut rng, mut solutions) = (WideRng::new(1), vec![0.0; DIM * 8]);
+        for _ in 0..10_000 {
+            strategy.ask(&mut rng, &mut solutions);
+            let costs: Vec<f64> = solutions.chunks_exact(DIM).map(&cost).collect();
+            let mut ranking: Vec<usize> = (0..8).collect();
+            ranking.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+            strategy.tell(&solutions, &ranking, 4);
+            if strategy.stop_reason().is_some() {
+                break;
+            }
+        }
+        strategy.stop_reason()
+    }
+
     #[test]
     fn a_slope_stops_by_growth_and_a_sphere_by_collapse() {
-        let slope = |x: &[f64]| x[0];
-        let sphere = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
-        let costs: [(fn(&[f64]) -> f64, _); 2] =
-            [(slope, StopReason::StepTooLarge), (sphere, StopReason::StepTooSmall)];
-        for (cost, expected) in costs {
-            let mut strategy = adapted(0, None);
-            let (mut rng, mut solutions) = (WideRng::new(1), vec![0.0; DIM * 8]);
-            for _ in 0..10_000 {
-                strategy.ask(&mut rng, &mut solutions);
-                let costs: Vec<f64> = solutions.chunks_exact(DIM).map(cost).collect();
-                let mut ranking: Vec<usize> = (0..8).collect();
-                ranking.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
-                strategy.tell(&solutions, &ranking, 4);
-                if strategy.stop_reason().is_some() {
-                    break;
-                }
-            }
-            assert_eq!(strategy.stop_reason(), Some(expected));
-        }
+        assert_eq!(stop_reason(|x| x[0]), Some(StopReason::StepTooLarge));
+        assert_eq!(stop_reason(|x| x.iter().map(|x| x * x).sum()), Some(StopReason::StepTooSmall));
     }
 
     #[test]

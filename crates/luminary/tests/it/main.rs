@@ -1,8 +1,9 @@
-//! What the engine promises, checked through the public interface on real runs.
+//! Integration tests of the engine: one binary, a module for each promise.
 
 mod common;
 
 mod theorems;
+mod convergence;
 mod determinism;
 mod resume;
 mod allocation;

@@ -20,6 +20,8 @@ use error::{check_bounds, check_centroids, check_size};
 use nearest::{Hit, Nearest};
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::CellIdx;
+
 /// A tessellation of the measure space: a point belongs to the cell of its nearest centroid.
 ///
 /// Distances are Euclidean and computed in `f64`; equally near centroids yield the lowest cell. Any finite point has a
@@ -75,7 +77,7 @@ impl Cvt {
     /// # Panics
     ///
     /// If there is not one row of measures per output. For measures that are not finite see [`Cvt::cell_of`].
-    pub fn cells_of(&self, measures: &[f64], cells: &mut [u32]) {
+    pub fn cells_of(&self, measures: &[f64], cells: &mut [CellIdx]) {
         const CHUNK: usize = 256;
         let dim = self.measure_dim();
         assert_eq!(measures.len(), cells.len() * dim, "one row of measures per cell");
@@ -85,7 +87,7 @@ impl Cvt {
             hits.fill(Hit::NONE);
             self.nearest.improve_all(&self.centroids, measures, hits);
             for (cell, hit) in cells.iter_mut().zip(hits) {
-                *cell = hit.cell;
+                *cell = CellIdx::new(hit.cell as usize);
             }
         }
     }

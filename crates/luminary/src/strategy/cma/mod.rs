@@ -51,9 +51,17 @@ pub struct CmaConfig {
 
 impl Default for CmaConfig {
     fn default() -> Self {
-        Self { variant: Variant::default(), factorisation: Factorisation::default(), active: false, growth_limit: GROWTH_LIMIT }
+        Self {
+            variant: Variant::default(),
+            factorisation: Factorisation::default(),
+            active: false,
+            growth_limit: GROWTH_LIMIT,
+        }
     }
 }
+
+/// The collected decay is multiplied into the matrix before it can cost the covariance its digits.
+const MIN_SCALE: f64 = 1e-9;
 
 /// CMA-ES.
 #[derive(Debug)]
@@ -79,9 +87,11 @@ pub struct CmaState {
     /// Path of the covariance.
     #[serde(with = "serde_floats")]
     p_c: Vec<f64>,
-    /// Column-major covariance; only the lower triangle is kept up.
+    /// Column-major covariance divided by `c_scale`; only the lower triangle is kept up.
     #[serde(with = "serde_floats")]
     c: Vec<f64>,
+    /// The decay of the covariance is collected here instead of being multiplied into the matrix each time.
+    c_scale: f64,
     factor: Factor,
     evaluations: u64,
     /// Evaluations when the factor was refreshed.
@@ -118,6 +128,7 @@ impl CmaEs {
             p_s: vec![0.0; n],
             p_c: vec![0.0; n],
             c: identity(n),
+            c_scale: 1.0,
             factor: Factor::identity(n, config.factorisation),
             evaluations: 0,
             factor_evaluations: 0,
@@ -149,7 +160,8 @@ impl CmaEs {
             return;
         }
         state.factor_evaluations = state.evaluations;
-        if !state.factor.refresh(n, self.config.factorisation, &state.c, &mut self.scratch.factor) {
+        let (method, scratch) = (self.config.factorisation, &mut self.scratch.factor);
+        if !state.factor.refresh(n, method, &state.c, state.c_scale, scratch) {
             state.stopped = Some(StopReason::NotPositiveDefinite);
             state.factor.reset(n);
         } else if state.factor.condition > MAX_CONDITION {
@@ -169,26 +181,31 @@ impl CmaEs {
         let weight_sum = 1.0 + others.iter().sum::<f64>();
         let decay = 1.0 - c_1a - rates.c_mu * weight_sum;
 
+        state.c_scale *= decay;
+        if state.c_scale < MIN_SCALE {
+            kernels::scale(&mut state.c, state.c_scale);
+            state.c_scale = 1.0;
+        }
+
         // Each column times its own transpose is one term of the update.
         let columns = &mut self.scratch.columns;
-        kernels::scale_into(&state.p_c, rank_one.sqrt(), &mut columns[..n]);
+        kernels::scale_into(&state.p_c, (rank_one / state.c_scale).sqrt(), &mut columns[..n]);
+        let c_mu = rates.c_mu / (state.c_scale * state.sigma * state.sigma);
         for (i, (&weight, &row)) in parents.iter().zip(ranking).enumerate() {
-            let scale = (rates.c_mu * weight).sqrt() / state.sigma;
+            let scale = (c_mu * weight).sqrt();
             kernels::scaled_difference(&solutions[row * n..][..n], old_mean, scale, &mut columns[(i + 1) * n..][..n]);
         }
         let n_positive = parents.len() + 1;
         for (i, (&weight, &row)) in others.iter().zip(&ranking[parents.len()..]).enumerate() {
             // A negative step is scaled to the length sqrt(n) it would have in expectation, so that a single long one
             // cannot cost positive definiteness (Hansen's tutorial, Eq. 46).
-            let length_squared: f64 = state.z[row * n..][..n].iter().map(|z| z * z).sum();
-            let scale = (rates.c_mu * -weight * n as f64 / length_squared.max(f64::MIN_POSITIVE)).sqrt() / state.sigma;
+            let z = &state.z[row * n..][..n];
+            let length_squared = kernels::dot(z, z);
+            let scale = (c_mu * -weight * n as f64 / length_squared.max(f64::MIN_POSITIVE)).sqrt();
             let column = &mut columns[(n_positive + i) * n..][..n];
             kernels::scaled_difference(&solutions[row * n..][..n], old_mean, scale, column);
         }
 
-        for j in 0..n {
-            kernels::scale(&mut state.c[j * n + j..(j + 1) * n], decay);
-        }
         add_outer_products(&mut state.c, n, &columns[..n_positive * n], 1.0);
         if !others.is_empty() {
             add_outer_products(&mut state.c, n, &columns[n_positive * n..][..others.len() * n], -1.0);
@@ -197,10 +214,10 @@ impl CmaEs {
 
     fn check_finite_and_size(&mut self) {
         let state = &mut self.state;
-        let finite = state.sigma.is_finite() && state.mean.iter().chain(&state.p_s).all(|value| value.is_finite());
+        let finite = kernels::all_finite(&state.mean) && kernels::all_finite(&state.p_s);
         // The largest diagonal entry of C bounds its largest eigenvalue from below, and n times it from above.
         let largest = state.c.iter().step_by(self.shape.dim + 1).copied().fold(0.0, f64::max);
-        let deviation = state.sigma * largest.sqrt();
+        let deviation = state.sigma * (state.c_scale * largest).sqrt();
         let reason = if finite {
             stop_by_size(deviation, self.config.growth_limit * self.shape.sigma0)
         } else {
@@ -233,9 +250,7 @@ impl EvolutionStrategy for CmaEs {
         let (n, method, state) = (self.shape.dim, self.config.factorisation, &mut self.state);
         rng.fill_normal(&mut state.z);
         state.factor.multiply(n, method, &state.z, state.sigma, solutions);
-        for row in solutions.chunks_exact_mut(n) {
-            kernels::add(row, &state.mean);
-        }
+        kernels::add_to_rows(solutions, &state.mean);
         state.repaired = false;
         let Some(bounds) = &self.shape.bounds else { return };
         for (row, z) in solutions.chunks_exact_mut(n).zip(state.z.chunks_exact_mut(n)) {
@@ -278,7 +293,7 @@ impl EvolutionStrategy for CmaEs {
             z_mean,
             (rates.c_s * (2.0 - rates.c_s) * rates.mu_eff).sqrt(),
         );
-        let path_length = state.p_s.iter().map(|p| p * p).sum::<f64>() / n as f64;
+        let path_length = kernels::dot(&state.p_s, &state.p_s) / n as f64;
         let expected = 1.0 - (1.0 - rates.c_s).powf(2.0 * generations);
         let h = if path_length / expected < 2.0 + 4.0 / (n as f64 + 1.0) { 1.0 } else { 0.0 };
 
@@ -312,6 +327,7 @@ impl EvolutionStrategy for CmaEs {
         state.p_s.fill(0.0);
         state.p_c.fill(0.0);
         set_identity(&mut state.c, n);
+        state.c_scale = 1.0;
         state.factor.reset(n);
         state.evaluations = 0;
         state.factor_evaluations = 0;
