@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::bandit::Bandit;
-use super::{Phase, Progress, Scheduler};
+use super::{Phase, Progress, Scheduler, SchedulerConfig};
 use crate::archive::ArchiveState;
 use crate::emitter::EmitterState;
 use crate::error::CheckpointError;
@@ -25,6 +25,16 @@ pub(crate) struct SchedulerState<'a> {
     n_rows: usize,
     #[serde(with = "serde_floats")]
     solutions: Floats<'a>,
+}
+
+impl SchedulerState<'_> {
+    /// Checks that archive and emitters are as large as the configuration says, so that building it takes no more
+    /// memory than the saved scheduler did.
+    pub(crate) fn check_size(&self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
+        self.archive.check(&config.archive)?;
+        let counts = config.emitters.iter().map(|group| group.count);
+        expect_len("emitters", counts.fold(n_custom, usize::saturating_add), self.emitters.len())
+    }
 }
 
 impl Scheduler {
@@ -64,6 +74,13 @@ impl Scheduler {
             bandit.load(state.into_owned())?;
         }
         self.progress = state.progress.into_owned();
+        if !self.progress.initial_done && self.config.initial.is_none() {
+            return Err(CheckpointError::Mismatch {
+                what: "progress",
+                expected: "no initial population to come, because the configuration has none".into(),
+                found: "one".into(),
+            });
+        }
         self.load_round(&state.rows, state.n_rows, &state.solutions)
     }
 

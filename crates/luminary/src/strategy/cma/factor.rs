@@ -260,7 +260,10 @@ mod tests {
         for method in [Factorisation::Cholesky, Factorisation::Eigen] {
             for bad in [[1.0, 2.0, 2.0, 1.0], [f64::NAN; 4], [f64::INFINITY, 0.0, 0.0, 1.0], [0.0; 4]] {
                 let mut factor = Factor::identity(2, method);
-                assert!(!factor.refresh(2, method, &bad, 1.0, &mut FactorScratch::new(2, method)), "{method:?} {bad:?}");
+                assert!(
+                    !factor.refresh(2, method, &bad, 1.0, &mut FactorScratch::new(2, method)),
+                    "{method:?} {bad:?}"
+                );
             }
         }
     }
