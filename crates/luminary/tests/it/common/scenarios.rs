@@ -1,6 +1,8 @@
 //! Small configurations that between them reach every part of the engine.
 
-use luminary::archive::{Acceptance, ArchiveConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule};
+use luminary::archive::{
+    Acceptance, ArchiveConfig, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule,
+};
 use luminary::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, IsoLineConfig, Selection};
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::{DifferentiableProblem, Problem};
@@ -8,7 +10,9 @@ use luminary::ranker::RankerConfig;
 use luminary::restart::RestartRule;
 use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Pool, Reselect, SchedulerConfig};
 use luminary::strategy::gradient::GradientConfig;
-use luminary::strategy::{Bounds, BoundsRule, CmaConfig, Factorisation, StrategyConfig, Variant};
+use luminary::strategy::{
+    Bounds, BoundsRule, CmaConfig, Factorisation, LmMaConfig, OpenAiConfig, SepCmaConfig, StrategyConfig, Variant,
+};
 use luminary_domains::LinearProjection;
 
 use super::problems::{Bowl, Uneven};
@@ -44,6 +48,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         all.push(bounded(rule));
     }
     all.push(batch_rule_with_extras_and_failures());
+    all.push(voronoi());
     all.extend(rankers().into_iter().map(ranked));
     all.extend(strategies().into_iter().map(|(name, strategy)| with_strategy(name, strategy)));
     all
@@ -71,6 +76,10 @@ pub(crate) fn strategies() -> Vec<(&'static str, StrategyConfig)> {
         ("cma published", cma(CmaConfig { variant: Variant::Published, ..CmaConfig::default() })),
         ("cma eigen", cma(CmaConfig { factorisation: Factorisation::Eigen, ..CmaConfig::default() })),
         ("cma active", cma(CmaConfig { active: true, ..CmaConfig::default() })),
+        ("sep-CMA-ES", StrategyConfig::SepCmaEs(SepCmaConfig::default())),
+        ("LM-MA-ES", StrategyConfig::LmMaEs(LmMaConfig::default())),
+        ("OpenAI-ES mirrored", StrategyConfig::OpenAiEs(OpenAiConfig::default())),
+        ("OpenAI-ES", StrategyConfig::OpenAiEs(OpenAiConfig { mirror: false, ..OpenAiConfig::default() })),
     ]
 }
 
@@ -129,7 +138,7 @@ fn arborescence(x0: Vec<f64>, strategy: StrategyConfig, bounds: Option<Bounds>) 
         selection: Selection::Mu,
         restart: RestartRule { no_improvement: false, every: Some(9) },
         strategy,
-        batch_size: 7,
+        batch_size: 6,
         normalise: Some(1e-8),
         bounds,
     }
@@ -181,6 +190,20 @@ fn batch_rule_with_extras_and_failures() -> Scenario {
     config.initial = Some(InitialPopulation { n_solutions: 9, sigma: 0.8 });
     config.non_finite = NonFinite::Reject;
     Scenario { name: "batch rule, extras, failures".into(), config, problem: Box::new(problem) }
+}
+
+/// Voronoi cells of many measures.
+fn voronoi() -> Scenario {
+    let problem = Bowl { solution_dim: 6, measure_dim: 5 };
+    let kinds = emitters(6, &StrategyConfig::default(), None).into_iter().map(|(_, emitter)| emitter).collect();
+    let mut config = config(&problem, kinds);
+    config.archive.cells = CellsConfig::Cvt(CvtConfig {
+        n_cells: 200,
+        measure_bounds: problem.spec().measure_bounds,
+        centroids: CentroidSource::KMeans { n_samples: 1000, max_iterations: 5 },
+        seed: 3,
+    });
+    Scenario { name: "cvt".into(), config, problem: Box::new(problem) }
 }
 
 fn ranked(ranker: RankerConfig) -> Scenario {
