@@ -29,7 +29,11 @@ impl Observer for Clock {
         self.last = now;
     }
     fn iteration_done(&mut self, _: &luminary::scheduler::Scheduler) -> std::ops::ControlFlow<()> {
-        for i in 0..5 { self.seconds[i] += self.iter[i]; self.all[i].push(self.iter[i]); self.iter[i] = 0.0; }
+        for i in 0..5 {
+            self.seconds[i] += self.iter[i];
+            self.all[i].push(self.iter[i]);
+            self.iter[i] = 0.0;
+        }
         self.last = Instant::now();
         std::ops::ControlFlow::Continue(())
     }
@@ -58,7 +62,18 @@ fn main() {
     let mut clock = Clock { last: start, seconds: [0.0; 5], iter: [0.0; 5], all: Default::default() };
     scheduler.run_differentiable_observed(problem.as_ref(), iterations, &mut clock).unwrap();
     let seconds = start.elapsed().as_secs_f64();
-    for i in 0..5 { let v = &mut clock.all[i]; v.sort_by(f64::total_cmp); let us = |q: f64| v[(q * (v.len() - 1) as f64) as usize] / 15.0 * 1e6; println!("stage {i}: p1 {:.1} p25 {:.1} p50 {:.1} p80 {:.1} us per emitter", us(0.01), us(0.25), us(0.5), us(0.8)); }
+    for i in 0..5 {
+        let v = &mut clock.all[i];
+        v.sort_by(f64::total_cmp);
+        let us = |q: f64| v[(q * (v.len() - 1) as f64) as usize] / 15.0 * 1e6;
+        println!(
+            "stage {i}: p1 {:.1} p25 {:.1} p50 {:.1} p80 {:.1} us per emitter",
+            us(0.01),
+            us(0.25),
+            us(0.5),
+            us(0.8)
+        );
+    }
     let stats = scheduler.result().stats();
     println!(
         "{preset} {domain:?} {variant:?} seed {seed}: qd {:.2} cov {:.2} best {:.2} | {seconds:.2} s, {:?} | restarts {:?}",

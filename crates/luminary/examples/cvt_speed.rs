@@ -8,6 +8,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use luminary::archive::CellIdx;
 use luminary::archive::cvt::{CentroidSource, Cvt, CvtConfig, CvtError};
 
 /// Points of one `cells_of` call: about one iteration of fifteen emitters.
@@ -25,7 +26,7 @@ fn main() -> Result<(), CvtError> {
             let points = Cvt::build(&config(N_POINTS, dim, CentroidSource::Uniform, 2))?.centroids().to_vec();
             let point = |i: usize| &points[i % N_POINTS * dim..][..dim];
 
-            let mut cells = [0; BATCH];
+            let mut cells = [CellIdx::default(); BATCH];
             let batch = calls_per_second(|i| {
                 cvt.cells_of(&points[i * BATCH % N_POINTS * dim..][..BATCH * dim], &mut cells);
             }) * BATCH as f64;

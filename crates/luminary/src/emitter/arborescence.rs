@@ -148,7 +148,7 @@ impl ArborescenceEmitter {
         self.optimizer.reset(sample_elite(elites, rng).unwrap_or(&self.config.x0));
         let n_coefficients = self.jacobian.len() / self.config.x0.len();
         self.coefficients.fill(0.0);
-        self.strategy.as_mut().reset(&self.coefficients[..n_coefficients]);
+        self.strategy.get_mut().reset(&self.coefficients[..n_coefficients]);
         self.ranker.reset(rng);
     }
 }
@@ -185,7 +185,7 @@ impl Emitter for ArborescenceEmitter {
 
     fn ask(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
         let dim = self.config.x0.len();
-        self.strategy.as_mut().ask(&mut self.memory.rng, &mut self.coefficients);
+        self.strategy.get_mut().ask(&mut self.memory.rng, &mut self.coefficients);
         let n_coefficients = self.jacobian.len() / dim;
         for (row, coefficients) in solutions.chunks_exact_mut(dim).zip(self.coefficients.chunks_exact(n_coefficients)) {
             row.copy_from_slice(self.optimizer.theta());
@@ -207,10 +207,10 @@ impl Emitter for ArborescenceEmitter {
         if n_parents > 0 {
             self.step(feedback.solutions, n_parents);
         }
-        self.strategy.as_mut().tell(&self.coefficients, &self.ranking, n_parents);
+        self.strategy.get_mut().tell(&self.coefficients, &self.ranking, n_parents);
         self.memory.iterations_since_restart += 1;
         let evidence = Evidence {
-            stop_reason: self.strategy.as_ref().stop_reason(),
+            stop_reason: self.strategy.get().stop_reason(),
             is_flat: self.is_flat,
             n_accepted: feedback.n_accepted(),
             n_iterations: self.memory.iterations_since_restart,

@@ -9,9 +9,7 @@ use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, check_st
 use crate::error::{CheckpointError, ConfigError};
 use crate::ranker::{Ranker, RankerConfig};
 use crate::restart::{Evidence, RestartCause, RestartCounts, RestartRule};
-use crate::strategy::{
-    Bounds, EvolutionStrategy, Strategy, StrategyConfig, StrategyShape, StrategyState, default_batch_size, expect_len,
-};
+use crate::strategy::{Bounds, EvolutionStrategy, Strategy, StrategyConfig, StrategyShape, StrategyState, expect_len};
 
 /// Which rows become parents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +90,7 @@ impl EvolutionEmitter {
         check_start(&config.x0, shape.solution_dim, config.bounds.as_ref())?;
         config.restart.check()?;
         config.ranker.check()?;
-        let batch_size = config.batch_size.unwrap_or_else(|| default_batch_size(shape.solution_dim));
+        let batch_size = config.batch_size.unwrap_or_else(|| config.strategy.default_batch_size(shape.solution_dim));
         let strategy_shape =
             StrategyShape { dim: shape.solution_dim, batch_size, sigma0: config.sigma0, bounds: config.bounds.clone() };
         let strategy = Strategy::new(&config.strategy, strategy_shape, &config.x0)?;
@@ -104,7 +102,7 @@ impl EvolutionEmitter {
 
     /// The strategy.
     pub fn strategy(&self) -> &dyn EvolutionStrategy {
-        self.strategy.as_ref()
+        self.strategy.get()
     }
 
     /// Replaces the ranking the next `adapt` learns from: rows from best to worst, and whether they rank alike. For
@@ -119,18 +117,18 @@ impl EvolutionEmitter {
         self.memory.restarts.count(cause);
         self.memory.iterations_since_restart = 0;
         let rng = &mut self.memory.rng;
-        self.strategy.as_mut().reset(sample_elite(elites, rng).unwrap_or(&self.config.x0));
+        self.strategy.get_mut().reset(sample_elite(elites, rng).unwrap_or(&self.config.x0));
         self.ranker.reset(rng);
     }
 }
 
 impl Emitter for EvolutionEmitter {
     fn batch_size(&self) -> usize {
-        self.strategy.as_ref().batch_size()
+        self.strategy.get().batch_size()
     }
 
     fn ask(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
-        self.strategy.as_mut().ask(&mut self.memory.rng, solutions);
+        self.strategy.get_mut().ask(&mut self.memory.rng, solutions);
     }
 
     fn rank(&mut self, feedback: &Feedback<'_>) {
@@ -139,10 +137,10 @@ impl Emitter for EvolutionEmitter {
 
     fn adapt(&mut self, elites: &dyn EliteSource, feedback: &Feedback<'_>) {
         let n_parents = self.config.selection.n_parents(feedback);
-        self.strategy.as_mut().tell(feedback.solutions, &self.ranking, n_parents);
+        self.strategy.get_mut().tell(feedback.solutions, &self.ranking, n_parents);
         self.memory.iterations_since_restart += 1;
         let evidence = Evidence {
-            stop_reason: self.strategy.as_ref().stop_reason(),
+            stop_reason: self.strategy.get().stop_reason(),
             is_flat: self.is_flat,
             n_accepted: feedback.n_accepted(),
             n_iterations: self.memory.iterations_since_restart,

@@ -48,8 +48,8 @@ impl Bounds {
             }
         }
         for (component, (&lower, &upper)) in self.lower.iter().zip(&self.upper).enumerate() {
-            // NaN fails the comparison too.
-            if !(lower < upper) || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+            let valid = lower < upper && lower != f64::INFINITY && upper != f64::NEG_INFINITY;
+            if !valid {
                 return Err(ConfigError::SolutionBounds { component, lower, upper });
             }
         }

@@ -40,17 +40,17 @@ impl Run {
     }
 
     fn ask(&mut self) {
-        self.strategy.as_mut().ask(&mut self.rng, &mut self.solutions);
+        self.strategy.get_mut().ask(&mut self.rng, &mut self.solutions);
     }
 
     /// Ranks by the distance to the origin, with the first coordinate weighted more, and tells.
     fn tell(&mut self, n_parents: usize) {
-        let dim = self.strategy.as_ref().mean().len();
+        let dim = self.strategy.get().mean().len();
         let cost = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>() + 99.0 * row[0] * row[0];
         let costs: Vec<f64> = self.solutions.chunks_exact(dim).map(cost).collect();
         let mut ranking: Vec<usize> = (0..costs.len()).collect();
         ranking.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
-        self.strategy.as_mut().tell(&self.solutions, &ranking, n_parents);
+        self.strategy.get_mut().tell(&self.solutions, &ranking, n_parents);
     }
 
     fn go(&mut self, n_iterations: usize, n_parents: usize) {
@@ -118,7 +118,7 @@ fn a_reset_strategy_samples_like_a_new_one() {
         let mut fresh = Run::new(&config, shape(DIM, BATCH_SIZE));
         let mut reset = fresh.clone();
         reset.go(30, BATCH_SIZE / 2);
-        reset.strategy.as_mut().reset(&[1.0; DIM]);
+        reset.strategy.get_mut().reset(&[1.0; DIM]);
         reset.rng = fresh.rng.clone();
         fresh.go(5, BATCH_SIZE / 2);
         reset.go(5, BATCH_SIZE / 2);
@@ -150,7 +150,7 @@ fn any_number_of_parents_and_a_single_dimension_will_do() {
             for n_parents in (1..=BATCH_SIZE).chain([1, 5, 0, 3]) {
                 run.go(2, n_parents);
                 assert!(run.solutions.iter().all(|x| x.is_finite()), "{config:?} {dim} {n_parents}");
-                assert_eq!(run.strategy.as_ref().stop_reason(), None, "{config:?} {dim} {n_parents}");
+                assert_eq!(run.strategy.get().stop_reason(), None, "{config:?} {dim} {n_parents}");
             }
         }
     }
@@ -169,9 +169,9 @@ fn samples_stay_within_bounds_under_every_rule() {
                 assert!(run.solutions.chunks_exact(DIM).all(|row| bounds.contain(row)), "{config:?} {rule:?}");
                 run.tell(BATCH_SIZE / 2);
                 // A weighted mean of rows at a bound may miss it by rounding.
-                let centred = run.strategy.as_ref().mean().iter().all(|x| (0.9 - 1e-12..=1.2 + 1e-12).contains(x));
+                let centred = run.strategy.get().mean().iter().all(|x| (0.9 - 1e-12..=1.2 + 1e-12).contains(x));
                 assert!(centred, "{config:?} {rule:?} {iteration}");
-                if run.strategy.as_ref().stop_reason().is_some() {
+                if run.strategy.get().stop_reason().is_some() {
                     break;
                 }
             }
@@ -188,7 +188,7 @@ fn solutions_that_are_no_numbers_stop_the_strategy() {
             run.ask();
             run.solutions.fill(bad);
             run.tell(BATCH_SIZE / 2);
-            assert_eq!(run.strategy.as_ref().stop_reason(), Some(StopReason::NonFinite), "{config:?} {bad}");
+            assert_eq!(run.strategy.get().stop_reason(), Some(StopReason::NonFinite), "{config:?} {bad}");
         }
     }
 }

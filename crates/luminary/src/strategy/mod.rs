@@ -128,9 +128,16 @@ impl StrategyShape {
     }
 }
 
-/// CMA-ES' default population size, `4 + floor(3 ln n)` (Hansen's tutorial, Table 1).
-pub fn default_batch_size(dim: usize) -> usize {
-    4 + (3.0 * (dim as f64).ln()) as usize
+impl StrategyConfig {
+    /// CMA-ES' default population size, `4 + floor(3 ln n)` (Hansen's tutorial, Table 1), made even for mirrored
+    /// samples, which come in pairs.
+    pub fn default_batch_size(&self, dim: usize) -> usize {
+        let size = 4 + (3.0 * (dim as f64).ln()) as usize;
+        match self {
+            Self::OpenAiEs(config) if config.mirror => size.next_multiple_of(2),
+            _ => size,
+        }
+    }
 }
 
 /// The built-in strategies.
@@ -155,12 +162,12 @@ impl Strategy {
             StrategyConfig::LmMaEs(config) => Self::LmMaEs(Box::new(LmMaEs::new(config, shape)?)),
             StrategyConfig::OpenAiEs(config) => Self::OpenAiEs(Box::new(OpenAiEs::new(config, shape)?)),
         };
-        strategy.as_mut().reset(x0);
+        strategy.get_mut().reset(x0);
         Ok(strategy)
     }
 
     /// The strategy behind the enum.
-    pub fn as_mut(&mut self) -> &mut dyn EvolutionStrategy {
+    pub fn get_mut(&mut self) -> &mut dyn EvolutionStrategy {
         match self {
             Self::CmaEs(strategy) => strategy.as_mut(),
             Self::SepCmaEs(strategy) => strategy.as_mut(),
@@ -170,7 +177,7 @@ impl Strategy {
     }
 
     /// The strategy behind the enum.
-    pub fn as_ref(&self) -> &dyn EvolutionStrategy {
+    pub fn get(&self) -> &dyn EvolutionStrategy {
         match self {
             Self::CmaEs(strategy) => strategy.as_ref(),
             Self::SepCmaEs(strategy) => strategy.as_ref(),
@@ -206,6 +213,7 @@ impl Strategy {
 /// A strategy's part of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "they are the strategies' names")]
 pub(crate) enum StrategyState<'a> {
     CmaEs(Cow<'a, cma::CmaState>),
     SepCmaEs(Cow<'a, sep_cma::SepCmaState>),

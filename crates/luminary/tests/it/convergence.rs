@@ -7,9 +7,7 @@
 //! are what they take here, rounded up, and stand guard against a slow decay of the algorithms.
 
 use luminary::strategy::gradient::GradientConfig;
-use luminary::strategy::{
-    CmaConfig, Factorisation, OpenAiConfig, Strategy, StrategyConfig, StrategyShape, Variant, default_batch_size,
-};
+use luminary::strategy::{CmaConfig, Factorisation, OpenAiConfig, Strategy, StrategyConfig, StrategyShape, Variant};
 use luminary_math::WideRng;
 
 const TARGET: f64 = 1e-9;
@@ -194,7 +192,15 @@ impl Run {
         };
         // Rosenbrock's function is started at the foot of its valley, as usual.
         let (start, sigma0) = if matches!(function, Function::Rosenbrock) { (0.0, 0.5) } else { (3.0, 1.0) };
-        Self { function, dim, batch_size: default_batch_size(dim), start, sigma0, target: TARGET, constants }
+        Self {
+            function,
+            dim,
+            batch_size: StrategyConfig::default().default_batch_size(dim),
+            start,
+            sigma0,
+            target: TARGET,
+            constants,
+        }
     }
 
     fn cost(&self, x: &[f64]) -> f64 {
@@ -217,7 +223,7 @@ impl Run {
         let Self { dim, batch_size, .. } = *self;
         let shape = StrategyShape { dim, batch_size, sigma0: self.sigma0, bounds: None };
         let mut strategy = Strategy::new(config, shape, &vec![self.start; dim]).expect("the settings are valid");
-        let strategy = strategy.as_mut();
+        let strategy = strategy.get_mut();
         let mut rng = WideRng::new(seed);
         let mut solutions = vec![0.0; dim * batch_size];
         let mut ranking: Vec<usize> = (0..batch_size).collect();

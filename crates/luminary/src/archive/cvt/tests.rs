@@ -13,9 +13,9 @@ fn a_built_tessellation_has_the_cells_asked_for_and_each_centroid_in_its_own_cel
     for (n_cells, dim) in [(1, 1), (7, 2), (300, 3), (300, 30)] {
         let cvt = Cvt::build(&config(n_cells, dim, CentroidSource::k_means(n_cells))).expect("valid");
         assert_eq!((cvt.n_cells(), cvt.measure_dim()), (n_cells, dim));
-        let mut cells = vec![0; n_cells];
+        let mut cells = vec![CellIdx::default(); n_cells];
         cvt.cells_of(cvt.centroids(), &mut cells);
-        assert!(cells.into_iter().eq(0..n_cells as u32));
+        assert!(cells.into_iter().map(CellIdx::index).eq(0..n_cells));
         assert!((0..n_cells).all(|cell| cvt.cell_of(cvt.centroid(cell)) == cell));
     }
 }
@@ -93,7 +93,7 @@ fn saving_and_loading_gives_the_same_tessellation_and_the_same_cells() {
         let loaded: Cvt = rmp_serde::from_slice(&bytes).expect("just saved");
         assert_eq!(cvt, loaded);
         let queries = Cvt::build(&config(200, dim, CentroidSource::Uniform)).expect("valid");
-        let (mut before, mut after) = (vec![0; 200], vec![0; 200]);
+        let (mut before, mut after) = (vec![CellIdx::default(); 200], vec![CellIdx::default(); 200]);
         cvt.cells_of(queries.centroids(), &mut before);
         loaded.cells_of(queries.centroids(), &mut after);
         assert_eq!(before, after);

@@ -111,13 +111,13 @@ impl Factor {
     }
 
     fn refresh_cholesky(&mut self, dim: usize, work: &mut FactorScratch) -> bool {
-        // Products with A read the triangle above the diagonal of each band.
-        for j in 1..dim {
-            self.a[j * dim..j * dim + j].fill(0.0);
-        }
         let a = MatMut::from_column_major_slice_mut(&mut self.a, dim, dim);
         let stack = MemStack::new(&mut work.memory);
         let done = llt::factor::cholesky_in_place(a, Default::default(), Par::Seq, stack, cholesky_params());
+        // Products with A read what is above the diagonal of each band, and the factorisation leaves its scratch there.
+        for j in 1..dim {
+            self.a[j * dim..j * dim + j].fill(0.0);
+        }
         let (mut smallest, mut largest) = (f64::INFINITY, 0.0_f64);
         for &pivot in self.a.iter().step_by(dim + 1) {
             // Written so that a NaN pivot makes `smallest` NaN.
