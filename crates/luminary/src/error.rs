@@ -72,6 +72,27 @@ pub enum ConfigError {
         /// The count.
         found: usize,
     },
+    /// A count that is too large.
+    #[error("expected {what} to be at most {maximum}, found {found}")]
+    TooMany {
+        /// The setting.
+        what: &'static str,
+        /// The largest count the engine takes.
+        maximum: usize,
+        /// The count.
+        found: usize,
+    },
+    /// A strategy whose matrices would not fit in memory.
+    #[error(
+        "CMA-ES in {dim} dimensions needs {bytes} bytes for its matrices, more than can be reserved; sep-CMA-ES, \
+         LM-MA-ES and OpenAI-ES need none"
+    )]
+    StrategyMemory {
+        /// Number of dimensions.
+        dim: usize,
+        /// Bytes of the matrices.
+        bytes: u128,
+    },
     /// Bounds of a solution component that are inverted or NaN.
     #[error("expected lower < upper for solution component {component}, found [{lower}, {upper}]")]
     SolutionBounds {

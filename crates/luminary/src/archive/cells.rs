@@ -17,6 +17,24 @@ pub enum CellsConfig {
     Cvt(CvtConfig),
 }
 
+impl CellsConfig {
+    /// Number of cells, without building them; saturates.
+    pub fn n_cells(&self) -> usize {
+        match self {
+            Self::Grid(grid) => grid.resolution.iter().fold(1, |n, &resolution| n.saturating_mul(resolution)),
+            Self::Cvt(cvt) => cvt.n_cells,
+        }
+    }
+
+    /// Number of measures.
+    pub fn measure_dim(&self) -> usize {
+        match self {
+            Self::Grid(grid) => grid.measure_bounds.len(),
+            Self::Cvt(cvt) => cvt.measure_bounds.len(),
+        }
+    }
+}
+
 /// A checked tessellation.
 #[derive(Clone, Debug)]
 pub enum Cells {

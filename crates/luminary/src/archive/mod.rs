@@ -135,6 +135,12 @@ impl<'a> Batch<'a> {
         let width = self.measures.len() / self.n_rows();
         &self.measures[row * width..][..width]
     }
+
+    /// The first value of a row that is NaN or infinite, with the name of its buffer.
+    fn non_finite_in(&self, row: usize) -> Option<(&'static str, f64)> {
+        let measures = self.measures_of(row).iter().map(|&measure| ("measures", measure));
+        measures.chain([("objectives", self.objectives[row])]).find(|(_, value)| !value.is_finite())
+    }
 }
 
 /// What to do with a row whose objective or measures are NaN or infinite.
@@ -254,17 +260,18 @@ impl Archive {
     /// Offers rows to the archive and reports what became of each.
     ///
     /// # Errors
-    /// Wrong lengths, and by the policy values that are not finite; the archive is unchanged then.
+    /// Wrong lengths, and by the policy values that are not finite; archive and report are unchanged then.
     pub fn add(&mut self, batch: &Batch<'_>, policy: NonFinite, report: &mut AddReport) -> Result<(), CallError> {
         self.check_lengths(batch)?;
+        if policy == NonFinite::Fail {
+            let broken = (0..batch.n_rows()).find_map(|row| batch.non_finite_in(row).map(|found| (row, found)));
+            if let Some((row, (what, value))) = broken {
+                return Err(CallError::NonFinite { what, row, value });
+            }
+        }
         report.reset(batch.n_rows());
-        for row in 0..batch.n_rows() {
-            let measures = batch.measures_of(row).iter().map(|&measure| ("measures", measure));
-            let mut values = measures.chain([("objectives", batch.objectives[row])]);
-            if let Some((what, value)) = values.find(|(_, value)| !value.is_finite()) {
-                if policy == NonFinite::Fail {
-                    return Err(CallError::NonFinite { what, row, value });
-                }
+        if policy == NonFinite::Reject {
+            for row in (0..batch.n_rows()).filter(|&row| batch.non_finite_in(row).is_some()) {
                 report.status[row] = Status::Invalid;
                 report.n_invalid += 1;
             }

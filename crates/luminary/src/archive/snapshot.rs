@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Archive, Best, CellIdx, stats::RunningSum};
+use super::{Archive, ArchiveConfig, Best, CellIdx, stats::RunningSum};
 use crate::error::CheckpointError;
 use crate::serde_floats::{self, Floats};
 
@@ -32,6 +32,36 @@ struct ExtraState<'a> {
     values: Floats<'a>,
 }
 
+impl ArchiveState<'_> {
+    /// Checks that every column has the length it has in an archive of this configuration.
+    pub(crate) fn check(&self, config: &ArchiveConfig) -> Result<(), CheckpointError> {
+        let expect = |n_rows: usize, width: usize, found: usize| match n_rows as u128 * width as u128 {
+            expected if expected == found as u128 => Ok(()),
+            expected => Err(CheckpointError::Mismatch {
+                what: "archive columns",
+                expected: format!("{expected} values"),
+                found: found.to_string(),
+            }),
+        };
+        let (n_cells, n_elites) = (config.cells.n_cells(), self.cells.len());
+        let (solution_dim, measure_dim) = (config.solution_dim, config.cells.measure_dim());
+        expect(n_cells, 1, self.thresholds.len())?;
+        expect(n_cells, 1, self.visits.len())?;
+        expect(n_elites, 1, self.objectives.len())?;
+        expect(n_elites, measure_dim, self.measures.len())?;
+        expect(n_elites, solution_dim, self.solutions.len())?;
+        expect(config.extra_columns.len(), 1, self.extras.len())?;
+        for (column, extra) in config.extra_columns.iter().zip(&self.extras) {
+            expect(n_elites, column.width, extra.values.len())?;
+        }
+        if let Some(best) = self.best.as_ref() {
+            expect(1, solution_dim, best.solution.len())?;
+            expect(1, measure_dim, best.measures.len())?;
+        }
+        Ok(())
+    }
+}
+
 impl Archive {
     pub(crate) fn save(&self) -> ArchiveState<'_> {
         let store = &self.store;
@@ -50,28 +80,8 @@ impl Archive {
 
     /// Takes over a saved state after checking that it belongs to an archive of this configuration.
     pub(crate) fn load(&mut self, state: ArchiveState<'_>) -> Result<(), CheckpointError> {
-        let mismatch = |expected: usize, found: usize| match expected == found {
-            true => Ok(()),
-            false => Err(CheckpointError::Mismatch {
-                what: "archive columns",
-                expected: format!("{expected} values"),
-                found: found.to_string(),
-            }),
-        };
-        let (n_cells, n_elites) = (self.n_cells(), state.cells.len());
-        mismatch(n_cells, state.thresholds.len())?;
-        mismatch(n_cells, state.visits.len())?;
-        mismatch(n_elites, state.objectives.len())?;
-        mismatch(n_elites * self.measure_dim(), state.measures.len())?;
-        mismatch(n_elites * self.config.solution_dim, state.solutions.len())?;
-        mismatch(self.config.extra_columns.len(), state.extras.len())?;
-        for (column, extra) in self.config.extra_columns.iter().zip(&state.extras) {
-            mismatch(n_elites * column.width, extra.values.len())?;
-        }
-        if let Some(best) = state.best.as_ref() {
-            mismatch(self.config.solution_dim, best.solution.len())?;
-            mismatch(self.measure_dim(), best.measures.len())?;
-        }
+        state.check(&self.config)?;
+        let n_cells = self.n_cells();
         // Copied into the reserved columns, not moved, so that adding goes on without allocating.
         let store = &mut self.store;
         store.clear(self.min_f);

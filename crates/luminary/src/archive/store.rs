@@ -49,35 +49,32 @@ impl Store {
         min_f: f64,
         extra_columns: &[ExtraColumn],
     ) -> Result<Self, ConfigError> {
-        let extra_width: usize = extra_columns.iter().map(|column| column.width).sum();
+        let widths = extra_columns.iter().map(|column| column.width).chain([solution_dim, measure_dim]);
+        let width: u128 = widths.map(|width| width as u128).sum();
         // Objective, threshold, visits, cell and slot beside the rows themselves.
-        let bytes = n_cells as u128 * (8 * (solution_dim + measure_dim + extra_width) as u128 + 32);
+        let bytes = (n_cells as u128).saturating_mul(width.saturating_mul(8).saturating_add(32));
         let column = |width: usize| {
             let length = n_cells.checked_mul(width).ok_or(ConfigError::Memory { n_cells, bytes })?;
             reserved::<f64>(length, n_cells, bytes)
         };
-        let per_cell = |value: f64| {
-            let mut values = column(1)?;
-            values.resize(n_cells, value);
-            Ok::<Vec<f64>, ConfigError>(values)
-        };
-        let mut slot_of_cell = reserved(n_cells, n_cells, bytes)?;
-        slot_of_cell.resize(n_cells, None);
-        let mut visits = reserved(n_cells, n_cells, bytes)?;
-        visits.resize(n_cells, 0);
-        Ok(Self {
+        // Everything is reserved before anything is written: an archive that cannot be had costs nothing.
+        let mut store = Self {
             solution_dim,
             measure_dim,
-            thresholds: per_cell(min_f)?,
-            visits,
-            slot_of_cell,
-            cells: reserved(n_cells, n_cells, bytes)?,
-            objectives: column(1)?,
-            measures: column(measure_dim)?,
             solutions: column(solution_dim)?,
+            measures: column(measure_dim)?,
+            objectives: column(1)?,
+            cells: reserved(n_cells, n_cells, bytes)?,
             extras: extra_columns.iter().map(|extra| column(extra.width)).collect::<Result<_, _>>()?,
             extra_columns: extra_columns.to_vec(),
-        })
+            thresholds: column(1)?,
+            visits: reserved(n_cells, n_cells, bytes)?,
+            slot_of_cell: reserved(n_cells, n_cells, bytes)?,
+        };
+        store.thresholds.resize(n_cells, min_f);
+        store.visits.resize(n_cells, 0);
+        store.slot_of_cell.resize(n_cells, None);
+        Ok(store)
     }
 
     /// Number of elites.

@@ -89,6 +89,7 @@ impl ArborescenceEmitter {
     pub fn new(config: &ArborescenceConfig, shape: &EmitterShape<'_>) -> Result<Self, ConfigError> {
         check_start(&config.x0, shape.solution_dim, config.bounds.as_ref())?;
         config.restart.check()?;
+        config.ranker.check()?;
         if let Some(epsilon) = config.normalise {
             super::check_sigma("the epsilon of gradient normalisation", epsilon)?;
         }
@@ -135,6 +136,9 @@ impl ArborescenceEmitter {
         kernels::weighted_rows(solutions, dim, &self.ranking, &self.weights, &mut self.direction);
         kernels::add_scaled(&mut self.direction, -1.0, self.optimizer.theta());
         self.optimizer.step(&self.direction);
+        if let Some(bounds) = &self.config.bounds {
+            self.optimizer.repair(bounds);
+        }
     }
 
     fn restart(&mut self, elites: &dyn EliteSource, cause: RestartCause) {
@@ -222,8 +226,8 @@ impl Emitter for ArborescenceEmitter {
         self.ranker.novelty_neighbours()
     }
 
-    fn restarts(&self) -> RestartCounts {
-        self.memory.restarts
+    fn restarts(&self) -> Option<RestartCounts> {
+        Some(self.memory.restarts)
     }
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {

@@ -89,6 +89,7 @@ impl EvolutionEmitter {
     pub fn new(config: &EvolutionConfig, shape: &EmitterShape<'_>) -> Result<Self, ConfigError> {
         check_start(&config.x0, shape.solution_dim, config.bounds.as_ref())?;
         config.restart.check()?;
+        config.ranker.check()?;
         let batch_size = config.batch_size.unwrap_or_else(|| config.strategy.default_batch_size(shape.solution_dim));
         let strategy_shape =
             StrategyShape { dim: shape.solution_dim, batch_size, sigma0: config.sigma0, bounds: config.bounds.clone() };
@@ -153,8 +154,8 @@ impl Emitter for EvolutionEmitter {
         self.ranker.novelty_neighbours()
     }
 
-    fn restarts(&self) -> RestartCounts {
-        self.memory.restarts
+    fn restarts(&self) -> Option<RestartCounts> {
+        Some(self.memory.restarts)
     }
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {

@@ -19,7 +19,7 @@ pub use iso_line::{IsoLineConfig, IsoLineEmitter};
 use crate::archive::{Archive, Status};
 use crate::error::{CheckpointError, ConfigError};
 use crate::restart::RestartCounts;
-use crate::strategy::Bounds;
+use crate::strategy::{Bounds, MAX_BATCH_SIZE};
 
 /// What emitters may know of an archive.
 pub trait EliteSource: Sync {
@@ -118,9 +118,9 @@ pub trait Emitter: Send {
     /// Takes the Jacobians at those solutions: for each, `1 + k` rows, the objective's gradient first.
     fn tell_gradients(&mut self, _jacobians: &[f64]) {}
 
-    /// Restarts so far.
-    fn restarts(&self) -> RestartCounts {
-        RestartCounts::default()
+    /// Restarts so far; `None` for an emitter that has nothing to restart.
+    fn restarts(&self) -> Option<RestartCounts> {
+        None
     }
 
     /// The state for a checkpoint. Emitters that cannot be saved make the checkpoint fail, not the run.
@@ -233,6 +233,7 @@ fn check_sigma(what: &'static str, sigma: f64) -> Result<(), ConfigError> {
 fn check_batch_size(found: usize) -> Result<(), ConfigError> {
     match found {
         0 => Err(ConfigError::TooFew { what: "batch_size", minimum: 1, found }),
-        _ => Ok(()),
+        1..=MAX_BATCH_SIZE => Ok(()),
+        _ => Err(ConfigError::TooMany { what: "batch_size", maximum: MAX_BATCH_SIZE, found }),
     }
 }

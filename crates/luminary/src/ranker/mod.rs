@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive::Status;
 use crate::emitter::Feedback;
+use crate::error::ConfigError;
 use crate::restart::FLATNESS;
 
 /// The built-in rankers.
@@ -33,6 +34,17 @@ pub enum RankerConfig {
     },
     /// Fewest visits of the cell first (the paper's approximate density descent).
     Density,
+}
+
+impl RankerConfig {
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            Self::Novelty { n_neighbours: 0 } => {
+                Err(ConfigError::TooFew { what: "the novelty ranker's neighbours", minimum: 1, found: 0 })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Where a row stands: a larger stage, then a larger value, is better.

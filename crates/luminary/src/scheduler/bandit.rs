@@ -44,7 +44,7 @@ impl BanditConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reselect {
-    /// An emitter gives up its place when it restarts.
+    /// An emitter gives up its place when it restarts; one that never restarts, after every iteration.
     #[default]
     Restarted,
     /// All places are filled anew after every iteration.
@@ -77,13 +77,13 @@ impl Bandit {
         self.arms[emitter].is_active
     }
 
-    /// Notes what an active emitter did in an iteration.
-    pub(super) fn note(&mut self, emitter: usize, n_emitted: usize, n_accepted: usize, restarts: u64) {
+    /// Notes what an active emitter did in an iteration; `restarts` is its total so far, if it ever restarts.
+    pub(super) fn note(&mut self, emitter: usize, n_emitted: usize, n_accepted: usize, restarts: Option<u64>) {
         let arm = &mut self.arms[emitter];
         arm.n_emitted += n_emitted as u64;
         arm.n_accepted += n_accepted as u64;
-        let restarted = restarts > arm.restarts_seen;
-        arm.restarts_seen = restarts;
+        let restarted = restarts.is_none_or(|restarts| restarts > arm.restarts_seen);
+        arm.restarts_seen = restarts.unwrap_or(0);
         if restarted || self.config.reselect == Reselect::All {
             arm.is_active = false;
         }
@@ -131,7 +131,7 @@ mod tests {
         let mut bandit = Bandit::new(BanditConfig { n_active: 1, zeta: 0.05, reselect: Reselect::All }, 3);
         for round in 0..3 {
             assert!(bandit.is_active(round));
-            bandit.note(round, 100, if round == 1 { 90 } else { 10 }, 0);
+            bandit.note(round, 100, if round == 1 { 90 } else { 10 }, Some(0));
             bandit.fill_places();
         }
         assert!(bandit.is_active(1));
@@ -140,9 +140,17 @@ mod tests {
     #[test]
     fn only_a_restart_frees_a_place() {
         let mut bandit = Bandit::new(BanditConfig::new(2), 4);
-        bandit.note(0, 10, 0, 0);
-        bandit.note(1, 10, 0, 1);
+        bandit.note(0, 10, 0, Some(0));
+        bandit.note(1, 10, 0, Some(1));
         bandit.fill_places();
         assert!(bandit.is_active(0) && bandit.is_active(2) && !bandit.is_active(1));
+    }
+
+    #[test]
+    fn emitters_that_never_restart_give_way_too() {
+        let mut bandit = Bandit::new(BanditConfig::new(1), 2);
+        bandit.note(0, 10, 10, None);
+        bandit.fill_places();
+        assert!(bandit.is_active(1), "the untried emitter's turn");
     }
 }

@@ -21,6 +21,7 @@ use crate::archive::{AddReport, Archive, Batch};
 use crate::emitter::{Emitter, EmitterShape, Feedback};
 use crate::error::{CallError, ConfigError};
 use crate::restart::RestartCounts;
+use crate::strategy::MAX_BATCH_SIZE;
 use bandit::Bandit;
 
 /// Emitters around a shared archive.
@@ -106,6 +107,10 @@ impl Scheduler {
         if let Some(initial) = config.initial {
             if initial.n_solutions == 0 {
                 return Err(ConfigError::TooFew { what: "initial solutions", minimum: 1, found: 0 });
+            }
+            if initial.n_solutions > MAX_BATCH_SIZE {
+                let found = initial.n_solutions;
+                return Err(ConfigError::TooMany { what: "initial solutions", maximum: MAX_BATCH_SIZE, found });
             }
             if !(initial.sigma.is_finite() && initial.sigma >= 0.0) {
                 let (what, expected) = ("the initial sigma", "finite and >= 0");
@@ -350,7 +355,7 @@ impl Scheduler {
         if let Some(bandit) = &mut self.bandit {
             for (i, rows) in round.rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
                 let n_accepted = round.report.status[rows.clone()].iter().filter(|status| status.is_accepted()).count();
-                bandit.note(i, rows.len(), n_accepted, emitters[i].restarts().total());
+                bandit.note(i, rows.len(), n_accepted, emitters[i].restarts().map(|restarts| restarts.total()));
             }
             bandit.fill_places();
         }
@@ -433,7 +438,7 @@ impl Scheduler {
 
     /// Restarts of all emitters, by cause.
     pub fn restarts(&self) -> RestartCounts {
-        self.emitters.iter().map(|emitter| emitter.restarts()).fold(RestartCounts::default(), |a, b| a + b)
+        self.emitters.iter().filter_map(|emitter| emitter.restarts()).fold(RestartCounts::default(), |a, b| a + b)
     }
 }
 

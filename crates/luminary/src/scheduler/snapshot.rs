@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::bandit::Bandit;
-use super::{Phase, Progress, Scheduler};
+use super::{Phase, Progress, Scheduler, SchedulerConfig};
 use crate::archive::ArchiveState;
 use crate::emitter::EmitterState;
 use crate::error::CheckpointError;
@@ -27,17 +27,34 @@ pub(crate) struct SchedulerState<'a> {
     solutions: Floats<'a>,
 }
 
+impl SchedulerState<'_> {
+    /// Checks that archive and emitters are as large as the configuration says, so that building it takes no more
+    /// memory than the saved scheduler did.
+    pub(crate) fn check_size(&self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
+        self.archive.check(&config.archive)?;
+        let counts = config.emitters.iter().map(|group| group.count);
+        expect_len("emitters", counts.fold(n_custom, usize::saturating_add), self.emitters.len())
+    }
+}
+
 impl Scheduler {
     pub(crate) fn save(&self) -> Result<SchedulerState<'_>, CheckpointError> {
+        // Rows that were told already have done their work; only those of a round in progress matter.
+        let (rows, n_rows, solutions): (&[Range<usize>], usize, &[f64]) = match self.progress.phase {
+            Phase::Ready | Phase::GradientsTold => (&[], 0, &[]),
+            Phase::InitialAsked | Phase::GradientsAsked | Phase::Asked => {
+                (&self.round.rows, self.round.n_rows, &self.round.solutions)
+            }
+        };
         Ok(SchedulerState {
             progress: Cow::Borrowed(&self.progress),
             archive: self.archive.save(),
             result: self.result.as_ref().map(|result| result.save()),
             emitters: self.emitters.iter().map(|emitter| emitter.save()).collect::<Result<_, _>>()?,
             bandit: self.bandit.as_ref().map(Cow::Borrowed),
-            rows: (&self.round.rows).into(),
-            n_rows: self.round.n_rows,
-            solutions: (&self.round.solutions).into(),
+            rows: rows.into(),
+            n_rows,
+            solutions: solutions.into(),
         })
     }
 
@@ -57,6 +74,13 @@ impl Scheduler {
             bandit.load(state.into_owned())?;
         }
         self.progress = state.progress.into_owned();
+        if !self.progress.initial_done && self.config.initial.is_none() {
+            return Err(CheckpointError::Mismatch {
+                what: "progress",
+                expected: "no initial population to come, because the configuration has none".into(),
+                found: "one".into(),
+            });
+        }
         self.load_round(&state.rows, state.n_rows, &state.solutions)
     }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::expect_len;
+use super::{Bounds, expect_len};
 use crate::error::{CheckpointError, ConfigError};
 use crate::serde_floats;
 
@@ -127,6 +127,11 @@ impl GradientOptimizer {
                 }
             }
         }
+    }
+
+    /// Moves the point into bounds that its last step left.
+    pub(crate) fn repair(&mut self, bounds: &Bounds) {
+        bounds.repair(&mut self.state.theta);
     }
 
     pub(crate) fn load(&mut self, state: GradientState) -> Result<(), CheckpointError> {

@@ -42,6 +42,9 @@ impl Default for LmMaConfig {
     }
 }
 
+/// The weight of a path falls by a third from one to the next; beyond this many nothing is left of it.
+const MAX_PATHS: usize = 1000;
+
 /// Limit of the rates at which paths forget.
 const MAX_RATE: f64 = 0.5;
 
@@ -92,6 +95,9 @@ impl LmMaEs {
         let n_paths = config.n_paths.unwrap_or(4 + (3.0 * n.ln()) as usize);
         if n_paths == 0 {
             return Err(ConfigError::TooFew { what: "n_paths", minimum: 1, found: 0 });
+        }
+        if n_paths > MAX_PATHS {
+            return Err(ConfigError::TooMany { what: "n_paths", maximum: MAX_PATHS, found: n_paths });
         }
         let state = LmMaState {
             mean: vec![0.0; dim],

@@ -85,6 +85,9 @@ impl Default for StrategyConfig {
     }
 }
 
+/// More rows than this in one `ask` of an emitter are a mistake, and would not fit in memory either.
+pub const MAX_BATCH_SIZE: usize = 1 << 20;
+
 /// What every strategy needs to know besides its own settings.
 #[derive(Clone, Debug)]
 pub struct StrategyShape {
@@ -106,10 +109,22 @@ impl StrategyShape {
         if self.batch_size < min_batch_size {
             return Err(ConfigError::TooFew { what: "batch_size", minimum: min_batch_size, found: self.batch_size });
         }
+        if self.batch_size > MAX_BATCH_SIZE {
+            let found = self.batch_size;
+            return Err(ConfigError::TooMany { what: "batch_size", maximum: MAX_BATCH_SIZE, found });
+        }
         if !(self.sigma0.is_finite() && self.sigma0 > 0.0) {
             return Err(ConfigError::Value { what: "sigma0", expected: "finite and > 0", found: self.sigma0 });
         }
         self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.check(self.dim))
+    }
+
+    /// Whether the covariance and its factor could be had at all; otherwise allocating them would end the process.
+    fn check_matrices(&self) -> Result<(), ConfigError> {
+        let n_entries = 2 * self.dim as u128 * self.dim as u128;
+        let too_large = ConfigError::StrategyMemory { dim: self.dim, bytes: 8 * n_entries };
+        let Ok(n_entries) = usize::try_from(n_entries) else { return Err(too_large) };
+        Vec::<f64>::new().try_reserve_exact(n_entries).map_err(|_| too_large)
     }
 }
 

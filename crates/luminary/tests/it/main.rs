@@ -1,3 +1,9 @@
 //! Integration tests of the engine: one binary, a module for each promise.
 
+mod common;
+
+mod theorems;
 mod convergence;
+mod determinism;
+mod resume;
+mod allocation;

@@ -120,6 +120,7 @@ impl CmaEs {
     pub fn new(config: &CmaConfig, shape: StrategyShape) -> Result<Self, ConfigError> {
         // One row alone has no better half to learn from.
         shape.check(2)?;
+        shape.check_matrices()?;
         check_growth_limit(config.growth_limit)?;
         let (n, batch_size) = (shape.dim, shape.batch_size);
         let state = CmaState {

@@ -1,0 +1,31 @@
+//! What several test modules share: problems, scenarios, and a driver that makes one call at a time.
+
+mod driver;
+mod problems;
+mod scenarios;
+
+pub(crate) use driver::{Driver, run, trajectory};
+pub(crate) use problems::{Bowl, Constant, Quantised};
+pub(crate) use scenarios::{Scenario, preset_config, scenarios};
+
+use luminary::archive::Archive;
+use luminary::scheduler::Scheduler;
+
+/// Everything an archive holds, as bits: equal fingerprints are equal archives.
+pub(crate) fn fingerprint(archive: &Archive) -> Vec<u64> {
+    let mut bits = vec![archive.len() as u64];
+    bits.extend(archive.thresholds().iter().map(|threshold| threshold.to_bits()));
+    bits.extend_from_slice(archive.visits());
+    for elite in archive.elites() {
+        bits.push(elite.cell.index() as u64);
+        bits.push(elite.objective.to_bits());
+        bits.extend(elite.measures.iter().chain(elite.solution).map(|value| value.to_bits()));
+    }
+    bits.extend(archive.best().map(|best| best.objective.to_bits()));
+    bits
+}
+
+/// The complete state, as the bytes of a checkpoint.
+pub(crate) fn state(scheduler: &Scheduler) -> Vec<u8> {
+    scheduler.to_checkpoint().expect("built-in emitters can be saved")
+}
