@@ -147,15 +147,21 @@ impl<'a> Batch<'a> {
         let rows: Vec<usize> = jobs.into_iter().flat_map(|job| job.rows).collect();
         match rows.as_slice() {
             [row] => self.fail_row(*row, fault, event),
-            rows => rows.iter().for_each(|&row| self.evaluate_again_alone(row)),
+            rows => rows.iter().for_each(|&row| {
+                let job = self.again_alone(row);
+                self.queue.push_back(job);
+            }),
         }
     }
 
-    /// A row has failed by itself: it gets another try or is settled as failed.
+    /// A row has failed by itself: it gets another try or is settled as failed. The next try comes first in the queue,
+    /// so that after a crash it most likely meets a fresh process: a worker that had just decided to exit is not held
+    /// against the row.
     pub(super) fn fail_row(&mut self, row: usize, fault: Fault, event: Option<WorkerEvent>) {
         self.failed_attempts[row] += 1;
         if self.failed_attempts[row] <= self.config.retries {
-            self.evaluate_again_alone(row);
+            let job = self.again_alone(row);
+            self.queue.push_front(job);
         } else {
             self.fail_row_for_good(row, fault, event);
         }
@@ -172,9 +178,9 @@ impl<'a> Batch<'a> {
         (self.fatal.map_or(Ok(self.report), Err), self.failures_in_a_row)
     }
 
-    fn evaluate_again_alone(&mut self, row: usize) {
+    fn again_alone(&mut self, row: usize) -> Job {
         self.report.n_repeated += 1;
-        self.queue.push_back(Job { rows: vec![row], alone: true });
+        Job { rows: vec![row], alone: true }
     }
 
     fn fail_row_for_good(&mut self, row: usize, fault: Fault, event: Option<WorkerEvent>) {
