@@ -44,6 +44,20 @@ impl ExternalEvaluator {
     /// A configuration that makes no sense, a program that is not there, or a worker that does not get as far as its
     /// hello; that one is given with its last stderr lines.
     pub fn start(config: &ExternalConfig, shape: Shape) -> Result<Self, ExternalError> {
+        Self::start_with_stop_flag(config, shape, Arc::default())
+    }
+
+    /// Like [`start`](Self::start), with a flag for signal handlers: once it is set, this and a running
+    /// [`evaluate`](Self::evaluate) return [`ExternalError::Stopped`] within a moment.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`start`](Self::start).
+    pub fn start_with_stop_flag(
+        config: &ExternalConfig,
+        shape: Shape,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, ExternalError> {
         config.check()?;
         for (what, size) in [("solution component", shape.solution_dim), ("measure", shape.measure_dim)] {
             if size == 0 {
@@ -68,7 +82,7 @@ impl ExternalEvaluator {
                 Workers::Files((0..config.workers).map(new).collect())
             }
         };
-        let mut evaluator = Self { config, shape, workers, failures_in_a_row: 0, stop: Arc::default() };
+        let mut evaluator = Self { config, shape, workers, failures_in_a_row: 0, stop };
         evaluator.say_hello()?;
         Ok(evaluator)
     }
@@ -106,12 +120,6 @@ impl ExternalEvaluator {
             self.workers.each(|worker| worker.abandon());
         }
         result
-    }
-
-    /// A flag that makes a running [`evaluate`](Self::evaluate) return [`ExternalError::Stopped`] within a moment when
-    /// it is set, for signal handlers.
-    pub fn stop_flag(&self) -> Arc<AtomicBool> {
-        self.stop.clone()
     }
 
     /// Starts all workers and waits until they are ready.
@@ -210,4 +218,15 @@ fn wait(workers: &[&mut dyn Worker], is_due: &mut [bool]) -> std::io::Result<()>
         start = end;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_evaluator_can_be_moved_to_another_thread() {
+        fn is_send<T: Send>() {}
+        is_send::<ExternalEvaluator>();
+    }
 }

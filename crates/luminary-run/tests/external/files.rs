@@ -67,7 +67,7 @@ fn every_fault_costs_its_own_row_and_is_named() {
 fn a_process_that_hangs_is_killed_with_its_children() {
     let program = script("sleep 1000 & echo $! > \"$(dirname \"$0\")/child\"; echo waiting >&2; wait");
     let mut trial = Trial::new(12, &[5]);
-    let report = trial.run_with(&ExternalConfig { time_limit: 2.0, ..config(&program) }).unwrap();
+    let report = trial.run_with(&ExternalConfig { time_limit: 4.0, ..config(&program) }).unwrap();
     trial.check(&report, &[5], Some(FaultKind::TimeOut));
     assert_eq!(stderr_of(&report.events), "waiting");
     wait_until("the child is gone", || !is_running(&program.path("child")));
@@ -85,7 +85,7 @@ fn children_left_behind_by_a_good_process_are_killed() {
 
 #[test]
 fn a_process_that_prints_without_end_does_not_stop_the_others() {
-    let settings = |program: &Program| ExternalConfig { time_limit: 2.0, ..config(program) };
+    let settings = |program: &Program| ExternalConfig { time_limit: 4.0, ..config(program) };
     let mut trial = Trial::new(12, &[5]);
     let report = trial.run_with(&settings(&script("yes | tr -d '\\n'"))).unwrap();
     trial.check(&report, &[5], Some(FaultKind::TimeOut));

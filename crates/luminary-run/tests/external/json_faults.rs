@@ -62,25 +62,25 @@ fn segfaults() {
 
 #[test]
 fn hangs() {
-    let settings = ExternalConfig { request_time_limit: Some(2.0), ..Default::default() };
+    let settings = ExternalConfig { request_time_limit: Some(3.0), ..Default::default() };
     let program = Program::stumbling("print('iterating', file=sys.stderr, flush=True)\ntime.sleep(1000)");
     let report = only_row_13_is_lost_with(&program, &settings, FaultKind::TimeOut);
-    named_twice(&report, "took longer than 2 s");
+    named_twice(&report, "took longer than 3 s");
     assert!(stderr_of(&report.events).contains("iterating"));
 }
 
 #[test]
 fn keeps_sending_empty_lines_instead_of_an_answer() {
-    let settings = ExternalConfig { request_time_limit: Some(2.0), ..Default::default() };
+    let settings = ExternalConfig { request_time_limit: Some(3.0), ..Default::default() };
     let program = Program::stumbling("while True: send(''); time.sleep(0.01)");
-    named_twice(&only_row_13_is_lost_with(&program, &settings, FaultKind::TimeOut), "took longer than 2 s");
+    named_twice(&only_row_13_is_lost_with(&program, &settings, FaultKind::TimeOut), "took longer than 3 s");
 }
 
 #[test]
 fn closes_its_input_and_stays() {
-    let settings = ExternalConfig { request_time_limit: Some(2.0), ..Default::default() };
+    let settings = ExternalConfig { request_time_limit: Some(3.0), ..Default::default() };
     let program = Program::stumbling("os.close(0)\ntime.sleep(1000)");
-    named_twice(&only_row_13_is_lost_with(&program, &settings, FaultKind::TimeOut), "took longer than 2 s");
+    named_twice(&only_row_13_is_lost_with(&program, &settings, FaultKind::TimeOut), "took longer than 3 s");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What the JSON-lines protocol promises when all goes well, and how retries and policies act.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use luminary_run::external::{ExternalConfig, ExternalError, ExternalEvaluator, FaultKind, OnFailure, Shape};
@@ -56,7 +57,7 @@ fn every_bit_survives_the_way_to_python_and_back() {
         1e22,
         1e23,
         -1e-7,
-        2.2250738585072011e-308,
+        2.225_073_858_507_201e-308,
     ];
     // A multiplicative generator is enough to cover exponents and mantissas.
     let mut bits = 0x9E37_79B9_7F4A_7C15_u64;
@@ -206,8 +207,8 @@ fn buffers_that_do_not_fit_are_refused() {
 #[test]
 fn the_stop_flag_ends_a_batch_under_way() {
     let program = Program::stumbling("time.sleep(1000)");
-    let mut evaluator = ExternalEvaluator::start(&program.config(), SHAPE).unwrap();
-    let stop = evaluator.stop_flag();
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut evaluator = ExternalEvaluator::start_with_stop_flag(&program.config(), SHAPE, stop.clone()).unwrap();
     let setter = std::thread::spawn({
         let stop = stop.clone();
         move || {

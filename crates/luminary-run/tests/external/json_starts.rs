@@ -1,5 +1,8 @@
 //! Workers that do not start, or die again and again: an error that says why, not an endless loop.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use luminary_run::external::{ExternalConfig, ExternalError, ExternalEvaluator, FaultKind};
 
 use crate::support::{Program, SHAPE, Trial};
@@ -45,6 +48,14 @@ fn an_error_at_the_start_is_shown_with_its_stderr() {
 fn a_worker_that_never_says_hello_runs_out_of_time() {
     let settings = ExternalConfig { start_time_limit: 1.0, ..Default::default() };
     assert!(start_error(&Program::python("time.sleep(1000)"), settings).contains("took longer than 1 s"));
+}
+
+#[test]
+fn the_stop_flag_ends_a_start_under_way() {
+    let program = Program::python("time.sleep(1000)");
+    let stop = Arc::new(AtomicBool::new(true));
+    let error = ExternalEvaluator::start_with_stop_flag(&program.config(), SHAPE, stop).err().unwrap();
+    assert!(matches!(error, ExternalError::Stopped), "{error}");
 }
 
 #[test]
