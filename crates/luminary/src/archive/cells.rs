@@ -81,8 +81,7 @@ impl Cells {
         }
     }
 
-    /// The cell of each row of measures, which is cheaper than one by one for centroids in many dimensions. The cell of
-    /// a row that is not finite means nothing.
+    /// The cell of each row of finite measures, which is cheaper than one by one for centroids in many dimensions.
     pub(super) fn cells_of(&self, measures: &[f64], cells: &mut [CellIdx]) {
         match self {
             Self::Grid(grid) => {

@@ -276,12 +276,22 @@ impl Archive {
                 report.n_invalid += 1;
             }
         }
-        self.cells.cells_of(batch.measures, &mut report.cell);
+        self.find_cells(batch, report);
         match self.config.rule {
             UpdateRule::Sequential => accept::add_sequential(self, batch, report),
             UpdateRule::Batch => accept::add_batch(self, batch, report),
         }
         Ok(())
+    }
+
+    /// Looks up the cells of all rows at once, or of the valid ones alone: measures that are not finite have none.
+    fn find_cells(&self, batch: &Batch<'_>, report: &mut AddReport) {
+        if report.n_invalid == 0 {
+            return self.cells.cells_of(batch.measures, &mut report.cell);
+        }
+        for row in (0..batch.n_rows()).filter(|&row| report.status[row] != Status::Invalid) {
+            report.cell[row] = self.cells.cell_of(batch.measures_of(row));
+        }
     }
 
     fn check_lengths(&self, batch: &Batch<'_>) -> Result<(), CallError> {

@@ -3,6 +3,7 @@
 mod common;
 
 mod theorems;
+mod contract;
 mod convergence;
 mod determinism;
 mod resume;

@@ -6,7 +6,7 @@ mod scenarios;
 
 pub(crate) use driver::{Driver, run, trajectory};
 pub(crate) use problems::{Bowl, Constant, Quantised};
-pub(crate) use scenarios::{Scenario, preset_config, scenarios};
+pub(crate) use scenarios::{Scenario, emitters, preset_config, rankers, scenarios, soft_archive, strategies};
 
 use luminary::archive::Archive;
 use luminary::scheduler::Scheduler;

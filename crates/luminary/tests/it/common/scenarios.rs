@@ -144,7 +144,8 @@ fn arborescence(x0: Vec<f64>, strategy: StrategyConfig, bounds: Option<Bounds>) 
     }
 }
 
-fn soft_archive(problem: &dyn Problem) -> ArchiveConfig {
+/// A soft archive on a grid of 12 intervals a measure.
+pub(crate) fn soft_archive(problem: &dyn Problem) -> ArchiveConfig {
     let spec = problem.spec();
     let mut archive = ArchiveConfig::grid(spec.solution_dim, vec![12; spec.measure_dim()], spec.measure_bounds);
     archive.acceptance = Acceptance::Soft { learning_rate: LearningRate::Fixed(0.1), min_f: 0.0 };

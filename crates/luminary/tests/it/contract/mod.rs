@@ -1,0 +1,6 @@
+//! What every archive, emitter, strategy and ranker promises: each kind runs through the same suite.
+
+mod archives;
+mod emitters;
+mod rankers;
+mod strategies;
