@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
 
 mod clock;
+mod memory;
 
 use clap::{Parser, Subcommand};
 use luminary::emitter::EmitterConfig;
@@ -68,7 +69,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         if eigen {
                             use_eigen(&mut config);
                         }
-                        trial(&format!("{algorithm} {domain} {variant:?} seed {seed}"), &config, domain, iterations, 1)?;
+                        trial(
+                            &format!("{algorithm} {domain} {variant:?} seed {seed}"),
+                            &config,
+                            domain,
+                            iterations,
+                            1,
+                        )?;
                     }
                 }
             }
@@ -143,6 +150,7 @@ fn trial(
     n_threads: usize,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let problem = domain.build(config.archive.solution_dim)?;
+    let resident_before = memory::resident_bytes();
     let mut scheduler = config.build()?;
     scheduler.set_threads(if n_threads == 1 { Threads::One } else { Threads::Pool });
     let mut clock = Clock::start();
@@ -153,6 +161,7 @@ fn trial(
         rayon::ThreadPoolBuilder::new().num_threads(n_threads).build()?.install(run)?;
     }
     report(name, &scheduler, &clock);
+    memory::report(&scheduler, resident_before);
     Ok(())
 }
 
