@@ -1,0 +1,163 @@
+//! How the learning rate alpha changes what CMA-MAE optimises: f - f_A on an objective with two peaks.
+
+use crate::archive::same_length;
+use crate::color::{OKABE_ITO, Rgb};
+use crate::error::PlotError;
+use crate::figure::{Figure, Style};
+use crate::frame::{self, Area, Axis, Frame, text_width, x_tick_count, y_tick_count};
+use crate::scale::{Range, number};
+use crate::svg::{Svg, coordinate, polyline};
+
+/// An objective f and the acceptance threshold f_A along one measure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnnealingPanel {
+    /// Heading, for example the value of alpha.
+    pub title: String,
+    /// Positions along the measure.
+    pub x: Vec<f64>,
+    /// The objective f at each position.
+    pub objective: Vec<f64>,
+    /// The acceptance threshold f_A of the cell at each position.
+    pub threshold: Vec<f64>,
+}
+
+/// A worked example: the objective has a high, narrow peak X and a lower, broad and therefore easier peak Y; the search
+/// has visited the cells around Y `visits` times. Each visit moves the threshold of its cell towards the objective by
+/// the fraction alpha, f_A <- (1 - alpha) f_A + alpha f (CMA-MAE, algorithm 1), from min_f = 0. With alpha = 0 the search
+/// stays at Y, with a small alpha Y loses its appeal slowly and X becomes the better goal, and with alpha = 1 all that is
+/// known is flat at once.
+pub fn bimodal_example(alpha: f64, visits: f64) -> AnnealingPanel {
+    const N_CELLS: usize = 40;
+    const POINTS_PER_CELL: usize = 12;
+    let objective = |x: f64| 1.0 * bell(x, 0.25, 0.05) + 0.8 * bell(x, 0.68, 0.13);
+    let n = N_CELLS * POINTS_PER_CELL;
+    let x: Vec<f64> = (0..=n).map(|i| i as f64 / n as f64).collect();
+    let threshold = |x: f64| {
+        let cell = ((x * N_CELLS as f64) as usize).min(N_CELLS - 1);
+        let middle = (cell as f64 + 0.5) / N_CELLS as f64;
+        // After k visits with the same objective: f_A = f (1 - (1 - alpha)^k).
+        let k = (visits * bell(middle, 0.68, 0.15)).round();
+        objective(middle) * (1.0 - (1.0 - alpha).powf(k))
+    };
+    AnnealingPanel {
+        title: format!("α = {}", number(alpha)),
+        objective: x.iter().map(|&x| objective(x)).collect(),
+        threshold: x.iter().map(|&x| threshold(x)).collect(),
+        x,
+    }
+}
+
+/// Draws the panels in a row: f as a dashed line, f_A as a filled area under it, and f - f_A, which the search climbs, as
+/// the strong line.
+///
+/// # Errors
+/// If the lists of a panel have different lengths.
+pub fn annealing(title: &str, panels: &[AnnealingPanel], style: &Style) -> Result<Figure, PlotError> {
+    for panel in panels {
+        same_length("objectives of a panel", panel.x.len(), panel.objective.len())?;
+        same_length("thresholds of a panel", panel.x.len(), panel.threshold.len())?;
+    }
+    let n = panels.len().max(1) as f64;
+    let size = style.size_or(250.0 * n + 90.0, 330.0);
+    let mut svg = Svg::new(size.0, size.1, title);
+    let body = frame::draw_heading(&mut svg, frame::page(size), title, "", style);
+    let plots = body.inset(0.0, 0.0, 0.0, style.font() * 2.2);
+    draw_legend(&mut svg, Area { y: plots.bottom(), height: style.font() * 2.2, ..body }, style);
+    let all = panels.iter().flat_map(|p| {
+        let differences = p.objective.iter().zip(&p.threshold).map(|(f, f_a)| f - f_a);
+        p.objective.iter().chain(&p.threshold).copied().chain(differences)
+    });
+    let y_range = Range::of(all.chain([0.0])).padded(0.05);
+    for (i, panel) in panels.iter().enumerate() {
+        let outer = Area { x: plots.x + i as f64 * plots.width / n, width: plots.width / n - 12.0, ..plots };
+        let text = style.label_text().semibold().max_width(outer.width);
+        let left = Frame::left_margin(&Axis::new("objective", y_range, y_tick_count(plots.height, style)), style);
+        svg.text(outer.x + left, outer.y + text.size, &panel.title, text);
+        let outer = outer.inset(0.0, text.size + 8.0, 0.0, 0.0);
+        let x = Axis::new("measure", Range::of(panel.x.iter().copied()), x_tick_count(outer.width, style));
+        let y = Axis::new("objective", y_range, y_tick_count(outer.height, style));
+        let frame = Frame::inside(outer, x, y, style);
+        frame.draw_grid(&mut svg);
+        draw_panel(&mut svg, &frame, panel);
+        frame.draw_axes(&mut svg, style);
+    }
+    Ok(Figure::new(svg, size))
+}
+
+const F: Rgb = Rgb(0x52, 0x60, 0x6d);
+const F_A: Rgb = OKABE_ITO[4];
+const DIFFERENCE: Rgb = OKABE_ITO[0];
+
+fn draw_panel(svg: &mut Svg, frame: &Frame, panel: &AnnealingPanel) {
+    let finite = |i: &usize| [panel.x[*i], panel.objective[*i], panel.threshold[*i]].iter().all(|v| v.is_finite());
+    let shown: Vec<usize> = (0..panel.x.len()).filter(finite).collect();
+    let along = |value: &dyn Fn(usize) -> f64| {
+        shown.iter().map(|&i| (frame.px(panel.x[i]), frame.py(value(i)))).collect::<Vec<_>>()
+    };
+    svg.open_clip(frame.area.x, frame.area.y, frame.area.width, frame.area.height);
+    if let (Some(&first), Some(&last)) = (shown.first(), shown.last()) {
+        let base = [(frame.px(panel.x[last]), frame.py(0.0)), (frame.px(panel.x[first]), frame.py(0.0))];
+        let area = polyline(along(&|i| panel.threshold[i]).into_iter().chain(base)) + "Z";
+        svg.path(&area, &format!("fill=\"{}\" fill-opacity=\"0.35\"", F_A.hex()));
+    }
+    svg.path(&polyline(along(&|i| panel.objective[i])), &dashed());
+    svg.path(&polyline(along(&|i| panel.objective[i] - panel.threshold[i])), &solid());
+    svg.close();
+}
+
+fn draw_legend(svg: &mut Svg, area: Area, style: &Style) {
+    let text = style.label_text();
+    let y = area.y + area.height * 0.7;
+    let mut x = area.x + 40.0;
+    svg.open_group("legend", "");
+    let entries = [("f", dashed()), ("f_A", String::new()), ("f − f_A, which the search climbs", solid())];
+    for (name, attributes) in entries {
+        if attributes.is_empty() {
+            let fill = format!("fill=\"{}\" fill-opacity=\"0.35\"", F_A.hex());
+            svg.path(&format!("M{} {}h26v-10h-26Z", coordinate(x), coordinate(y + 5.0)), &fill);
+        } else {
+            svg.path(&format!("M{} {}h26", coordinate(x), coordinate(y)), &attributes);
+        }
+        svg.text(x + 33.0, y + text.size * 0.36, name, text);
+        x += 33.0 + text_width(name, text) + 26.0;
+    }
+    svg.close();
+}
+
+fn dashed() -> String {
+    format!("fill=\"none\" stroke=\"{}\" stroke-width=\"1.4\" stroke-dasharray=\"5 4\"", F.hex())
+}
+
+fn solid() -> String {
+    format!("fill=\"none\" stroke=\"{}\" stroke-width=\"2.2\" stroke-linejoin=\"round\"", DIFFERENCE.hex())
+}
+
+fn bell(x: f64, middle: f64, width: f64) -> f64 {
+    (-0.5 * ((x - middle) / width).powi(2)).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peak_of_difference(alpha: f64) -> f64 {
+        let panel = bimodal_example(alpha, 60.0);
+        let difference = |i: &usize| panel.objective[*i] - panel.threshold[*i];
+        let best = (0..panel.x.len()).max_by(|a, b| difference(a).total_cmp(&difference(b)));
+        panel.x[best.expect("the example has points")]
+    }
+
+    #[test]
+    fn annealing_moves_the_goal_away_from_the_visited_peak() {
+        let zero = bimodal_example(0.0, 60.0);
+        assert!(zero.threshold.iter().all(|&t| t == 0.0));
+        // The example starts where the broad peak attracts as strongly as it can; annealing leaves only the narrow one.
+        assert!((peak_of_difference(0.05) - 0.25).abs() < 0.02);
+        let appeal = |alpha: f64| {
+            let panel = bimodal_example(alpha, 60.0);
+            let at = (0.68 * (panel.x.len() - 1) as f64) as usize;
+            panel.objective[at] - panel.threshold[at]
+        };
+        assert!(appeal(0.0) > 0.75 && appeal(0.02) < 0.3 && appeal(1.0).abs() < 0.03);
+    }
+}
