@@ -6,7 +6,7 @@ use crate::error::PlotError;
 use crate::figure::{Figure, Style};
 use crate::frame::{self, Area, Axis, Frame, text_width, x_tick_count, y_tick_count};
 use crate::scale::{Range, number};
-use crate::svg::{Svg, coordinate, polyline};
+use crate::svg::{Anchor, Svg, TextStyle, coordinate, polyline};
 
 /// An objective f and the acceptance threshold f_A along one measure.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,31 +19,32 @@ pub struct AnnealingPanel {
     pub objective: Vec<f64>,
     /// The acceptance threshold f_A of the cell at each position.
     pub threshold: Vec<f64>,
+    /// Names of positions, written over the objective.
+    pub marks: Vec<(f64, String)>,
 }
 
 /// A worked example: the objective has a high, narrow peak X and a lower, broad and therefore easier peak Y; the search
-/// has visited the cells around Y `visits` times. Each visit moves the threshold of its cell towards the objective by
-/// the fraction alpha, f_A <- (1 - alpha) f_A + alpha f (CMA-MAE, algorithm 1), from min_f = 0. With alpha = 0 the search
-/// stays at Y, with a small alpha Y loses its appeal slowly and X becomes the better goal, and with alpha = 1 all that is
-/// known is flat at once.
+/// has visited the top of Y `visits` times, and its sides less often. Each visit moves the threshold towards the
+/// objective by the fraction alpha, f_A <- (1 - alpha) f_A + alpha f (CMA-MAE, algorithm 1), from min_f = 0; cells are so
+/// small that the objective is constant in each. With alpha = 0 the search stays at Y, with a small alpha Y loses its
+/// appeal slowly and X becomes the better goal, and with alpha = 1 all that is known is flat at once.
 pub fn bimodal_example(alpha: f64, visits: f64) -> AnnealingPanel {
-    const N_CELLS: usize = 40;
-    const POINTS_PER_CELL: usize = 12;
-    let objective = |x: f64| 1.0 * bell(x, 0.25, 0.05) + 0.8 * bell(x, 0.68, 0.13);
-    let n = N_CELLS * POINTS_PER_CELL;
-    let x: Vec<f64> = (0..=n).map(|i| i as f64 / n as f64).collect();
-    let threshold = |x: f64| {
-        let cell = ((x * N_CELLS as f64) as usize).min(N_CELLS - 1);
-        let middle = (cell as f64 + 0.5) / N_CELLS as f64;
-        // After k visits with the same objective: f_A = f (1 - (1 - alpha)^k).
-        let k = (visits * bell(middle, 0.68, 0.15)).round();
-        objective(middle) * (1.0 - (1.0 - alpha).powf(k))
+    const N_POINTS: usize = 400;
+    const X: f64 = 0.22;
+    const Y: f64 = 0.66;
+    let objective = |x: f64| bell(x, X, 0.05) + 0.8 * bell(x, Y, 0.13);
+    // After k visits with the same objective: f_A = f (1 - (1 - alpha)^k). Fewer than half a visit is none.
+    let threshold = |x: f64| match visits * bell(x, Y, 0.1) {
+        k if k < 0.5 => 0.0,
+        k => objective(x) * (1.0 - (1.0 - alpha).powf(k)),
     };
+    let x: Vec<f64> = (0..=N_POINTS).map(|i| i as f64 / N_POINTS as f64).collect();
     AnnealingPanel {
         title: format!("α = {}", number(alpha)),
         objective: x.iter().map(|&x| objective(x)).collect(),
         threshold: x.iter().map(|&x| threshold(x)).collect(),
         x,
+        marks: vec![(X, "X".into()), (Y, "Y".into())],
     }
 }
 
@@ -67,18 +68,19 @@ pub fn annealing(title: &str, panels: &[AnnealingPanel], style: &Style) -> Resul
         let differences = p.objective.iter().zip(&p.threshold).map(|(f, f_a)| f - f_a);
         p.objective.iter().chain(&p.threshold).copied().chain(differences)
     });
-    let y_range = Range::of(all.chain([0.0])).padded(0.05);
+    let y_range = Range::of(all.chain([0.0])).padded(0.1);
     for (i, panel) in panels.iter().enumerate() {
         let outer = Area { x: plots.x + i as f64 * plots.width / n, width: plots.width / n - 12.0, ..plots };
         let text = style.label_text().semibold().max_width(outer.width);
-        let left = Frame::left_margin(&Axis::new("objective", y_range, y_tick_count(plots.height, style)), style);
+        let left = Frame::left_margin(&Axis::new("Objective", y_range, y_tick_count(plots.height, style)), style);
         svg.text(outer.x + left, outer.y + text.size, &panel.title, text);
         let outer = outer.inset(0.0, text.size + 8.0, 0.0, 0.0);
-        let x = Axis::new("measure", Range::of(panel.x.iter().copied()), x_tick_count(outer.width, style));
-        let y = Axis::new("objective", y_range, y_tick_count(outer.height, style));
+        let x = Axis::new("Measure", Range::of(panel.x.iter().copied()), x_tick_count(outer.width, style));
+        let y = Axis::new("Objective", y_range, y_tick_count(outer.height, style));
         let frame = Frame::inside(outer, x, y, style);
         frame.draw_grid(&mut svg);
         draw_panel(&mut svg, &frame, panel);
+        draw_marks(&mut svg, &frame, panel, style);
         frame.draw_axes(&mut svg, style);
     }
     Ok(Figure::new(svg, size))
@@ -105,21 +107,39 @@ fn draw_panel(svg: &mut Svg, frame: &Frame, panel: &AnnealingPanel) {
     svg.close();
 }
 
+/// Each mark stands over the objective at the nearest position.
+fn draw_marks(svg: &mut Svg, frame: &Frame, panel: &AnnealingPanel, style: &Style) {
+    for (position, name) in &panel.marks {
+        let distance = |i: &usize| (panel.x[*i] - position).abs();
+        let Some(i) = (0..panel.x.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))) else { continue };
+        let (x, y) = (frame.px(panel.x[i]), frame.py(panel.objective[i]));
+        if frame.x.range.fraction(*position).clamp(0.0, 1.0) == frame.x.range.fraction(*position) {
+            svg.text(x, (y - 5.0).max(frame.area.y + 10.0), name, style.label_text().anchor(Anchor::Middle));
+        }
+    }
+}
+
 fn draw_legend(svg: &mut Svg, area: Area, style: &Style) {
     let text = style.label_text();
     let y = area.y + area.height * 0.7;
     let mut x = area.x + 40.0;
     svg.open_group("legend", "");
-    let entries = [("f", dashed()), ("f_A", String::new()), ("f − f_A, which the search climbs", solid())];
-    for (name, attributes) in entries {
+    let entries =
+        [("f", "", "", dashed()), ("f", "A", "", String::new()), ("f − f", "A", ", which the search climbs", solid())];
+    for (name, subscript, rest, attributes) in entries {
         if attributes.is_empty() {
             let fill = format!("fill=\"{}\" fill-opacity=\"0.35\"", F_A.hex());
             svg.path(&format!("M{} {}h26v-10h-26Z", coordinate(x), coordinate(y + 5.0)), &fill);
         } else {
             svg.path(&format!("M{} {}h26", coordinate(x), coordinate(y)), &attributes);
         }
-        svg.text(x + 33.0, y + text.size * 0.36, name, text);
-        x += 33.0 + text_width(name, text) + 26.0;
+        x += 33.0;
+        let small = TextStyle { size: text.size * 0.72, ..text };
+        for (part, style, drop) in [(name, text, 0.0), (subscript, small, text.size * 0.2), (rest, text, 0.0)] {
+            svg.text(x, y + text.size * 0.36 + drop, part, style);
+            x += text_width(part, style);
+        }
+        x += 26.0;
     }
     svg.close();
 }
@@ -151,13 +171,12 @@ mod tests {
     fn annealing_moves_the_goal_away_from_the_visited_peak() {
         let zero = bimodal_example(0.0, 60.0);
         assert!(zero.threshold.iter().all(|&t| t == 0.0));
-        // The example starts where the broad peak attracts as strongly as it can; annealing leaves only the narrow one.
-        assert!((peak_of_difference(0.05) - 0.25).abs() < 0.02);
+        assert!((peak_of_difference(0.02) - 0.22).abs() < 0.02);
         let appeal = |alpha: f64| {
             let panel = bimodal_example(alpha, 60.0);
-            let at = (0.68 * (panel.x.len() - 1) as f64) as usize;
+            let at = (0.66 * (panel.x.len() - 1) as f64) as usize;
             panel.objective[at] - panel.threshold[at]
         };
-        assert!(appeal(0.0) > 0.75 && appeal(0.02) < 0.3 && appeal(1.0).abs() < 0.03);
+        assert!(appeal(0.0) > 0.75 && appeal(0.02) < 0.3 && appeal(0.02) > 0.1 && appeal(1.0).abs() < 0.03);
     }
 }

@@ -78,7 +78,7 @@ fn ccdf_panel(panel: &CcdfPanel) -> Result<LinePanel, PlotError> {
     Ok(LinePanel {
         title: panel.title.clone(),
         x_label: panel.objective.clone(),
-        y_label: "cells with at least this (%)".into(),
+        y_label: "Cells with objective ≥ x (%)".into(),
         lines,
         y_includes: vec![0.0],
     })

@@ -155,7 +155,7 @@ impl Layout {
 }
 
 fn axes(archive: &Archive, width: f64, style: &Style) -> (Axis, Axis) {
-    let n_ticks = x_tick_count(width, style).min(4);
+    let n_ticks = x_tick_count(width, style).clamp(3, 4);
     let axis = |i: usize| Axis::new(&archive.measures[i].name, measure_range(archive, i), n_ticks);
     let y = if archive.measures.len() > 1 { axis(1) } else { Axis::bare(Range::new(0.0, 1.0)) };
     (axis(0), y)

@@ -8,7 +8,7 @@ use resvg::usvg::{self, fontdb};
 use crate::color::ColorMap;
 use crate::error::PlotError;
 use crate::font;
-use crate::svg::{Svg, TextStyle};
+use crate::svg::{SHARP_PIXELS, SHARP_PIXELS_RESVG, Svg, TextStyle};
 
 /// Longest side of a PNG in pixels.
 const MAX_PIXELS: f64 = 16_384.0;
@@ -99,7 +99,9 @@ impl Figure {
         }
         let failed = |what: String| PlotError::Render(what);
         let options = usvg::Options { fontdb: fonts(), font_family: "Luminary Sans".into(), ..Default::default() };
-        let tree = usvg::Tree::from_str(&self.svg, &options).map_err(|error| failed(error.to_string()))?;
+        // Text cannot be hit by this: quotation marks in it are escaped.
+        let svg = self.svg.replace(SHARP_PIXELS, SHARP_PIXELS_RESVG);
+        let tree = usvg::Tree::from_str(&svg, &options).map_err(|error| failed(error.to_string()))?;
         let mut pixmap = tiny_skia::Pixmap::new(width as u32, height as u32)
             .ok_or_else(|| failed(format!("no memory for {width} x {height} pixels")))?;
         let transform = tiny_skia::Transform::from_scale(

@@ -160,12 +160,12 @@ impl Frame {
 
 /// How many ticks fit well along a horizontal side.
 pub(crate) fn x_tick_count(width: f64, style: &Style) -> usize {
-    ((width / (style.font() * 6.5)) as usize).clamp(2, 10)
+    ((width / (style.font() * 6.5)) as usize).clamp(3, 10)
 }
 
 /// How many ticks fit well along a vertical side.
 pub(crate) fn y_tick_count(height: f64, style: &Style) -> usize {
-    ((height / (style.font() * 4.5)) as usize).clamp(2, 10)
+    ((height / (style.font() * 5.5)) as usize).clamp(3, 10)
 }
 
 /// Draws the title and the notes under it at the top of the page; returns the area below them.

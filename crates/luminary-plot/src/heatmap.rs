@@ -80,11 +80,10 @@ fn bars(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
     let size = style.size_or(640.0, 360.0);
     let mut svg = Svg::new(size.0, size.1, spec.title);
     let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, &note(spec), style);
-    let outer = body.inset(0.0, 0.0, color_bar_margin(colors, "", body.height * 0.85, style), 0.0);
     let measure = &spec.archive.measures[0];
-    let x = Axis::new(&measure.name, measure_range(spec.archive, 0), x_tick_count(outer.width, style));
-    let y = Axis::new(spec.objective, colors.range.padded(0.04), y_tick_count(outer.height, style));
-    let frame = Frame::inside(outer, x, y, style);
+    let x = Axis::new(&measure.name, measure_range(spec.archive, 0), x_tick_count(body.width, style));
+    let y = Axis::new(spec.objective, colors.range.padded(0.04), y_tick_count(body.height, style));
+    let frame = Frame::inside(body, x, y, style);
     let strip = Area { y: frame.area.bottom() - STRIP, height: STRIP, ..frame.area };
     let upper = Frame { area: frame.area.inset(0.0, 0.0, 0.0, STRIP + 4.0), ..frame.clone() };
     upper.draw_grid(&mut svg);
@@ -105,7 +104,6 @@ fn bars(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
     let x_only = Frame { y: Axis::bare(frame.y.range), ..frame.clone() };
     x_only.draw_axes(&mut svg, style);
     Frame { x: Axis::bare(frame.x.range), ..upper }.draw_y_axis(&mut svg, style);
-    draw_color_bar(&mut svg, frame.area, colors, "", style);
     Figure::new(svg, size)
 }
 
@@ -123,7 +121,7 @@ fn pairs(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
     text.retain(|part| !part.is_empty());
     let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, &text.join(" · "), style);
     let outer = body.inset(0.0, 0.0, color_bar_margin(colors, spec.objective, body.height * 0.85, style), 0.0);
-    let n_ticks = x_tick_count(outer.width / side as f64, style).min(4);
+    let n_ticks = x_tick_count(outer.width / side as f64, style).clamp(3, 4);
     let axis =
         |measure: usize| Axis::new(&spec.archive.measures[measure].name, measure_range(spec.archive, measure), n_ticks);
     let left = (1..shown).map(|i| Frame::left_margin(&axis(i), style)).fold(0.0, f64::max);

@@ -33,6 +33,7 @@ mod ccdf;
 mod comparison;
 mod parallel;
 mod annealing;
+mod report;
 
 // What they are made of.
 mod color;
@@ -57,3 +58,4 @@ pub use figure::{Figure, Style};
 pub use heatmap::{Heatmap, heatmap};
 pub use interval::{Estimate, estimate};
 pub use parallel::{ParallelAxes, parallel_axes};
+pub use report::{Precision, Report, ReportArchive, report};

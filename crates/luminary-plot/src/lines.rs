@@ -50,7 +50,8 @@ pub(crate) fn draw(spec: &LineFigure, style: &Style) -> Figure {
     let default = if n == 1 { (720.0, 430.0) } else { (330.0 * columns as f64 + 180.0, 270.0 * rows as f64 + 60.0) };
     let size = style.size_or(default.0, default.1);
     let mut svg = Svg::new(size.0, size.1, &spec.title);
-    let body = frame::draw_heading(&mut svg, frame::page(size), &spec.title, &spec.note, style);
+    let note = if spec.panels.is_empty() { "nothing to show" } else { &spec.note };
+    let body = frame::draw_heading(&mut svg, frame::page(size), &spec.title, note, style);
     let legend_width = legend_width(&names, body.width, style);
     let plots = body.inset(0.0, 0.0, legend_width, 0.0);
     draw_legend(&mut svg, plots, &names, legend_width, style);
@@ -67,10 +68,10 @@ pub(crate) fn draw(spec: &LineFigure, style: &Style) -> Figure {
 
 fn draw_panel(svg: &mut Svg, outer: Area, panel: &LinePanel, names: &[&str], dots: bool, style: &Style) {
     let mut outer = outer;
+    let title = style.label_text().semibold();
+    let title_y = outer.y + title.size;
     if !panel.title.is_empty() {
-        let text = style.label_text().semibold().max_width(outer.width);
-        svg.text(outer.x, outer.y + text.size, &panel.title, text);
-        outer = outer.inset(0.0, text.size + 8.0, 0.0, 0.0);
+        outer = outer.inset(0.0, title.size + 8.0, 0.0, 0.0);
     }
     let values = |line: &Line| {
         let ends = line.mean.iter().zip(&line.band).flat_map(|(mean, band)| [mean - band, mean + band]);
@@ -78,9 +79,11 @@ fn draw_panel(svg: &mut Svg, outer: Area, panel: &LinePanel, names: &[&str], dot
     };
     let y_range = Range::of(panel.lines.iter().flat_map(values).chain(panel.y_includes.iter().copied()));
     let x_range = Range::of(panel.lines.iter().flat_map(|line| line.x.iter().copied()));
+    let x_range = if dots { x_range.padded(0.025) } else { x_range };
     let x = Axis::new(&panel.x_label, x_range, x_tick_count(outer.width, style));
     let y = Axis::new(&panel.y_label, rounded_out(y_range), y_tick_count(outer.height, style));
     let frame = Frame::inside(outer, x, y, style);
+    svg.text(frame.area.x, title_y, &panel.title, title.max_width(frame.area.width));
     frame.draw_grid(svg);
     svg.open_clip(frame.area.x, frame.area.y, frame.area.width, frame.area.height);
     for line in &panel.lines {

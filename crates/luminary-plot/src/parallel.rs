@@ -7,7 +7,7 @@ use crate::color::ColorScale;
 use crate::error::PlotError;
 use crate::figure::{Figure, Style};
 use crate::frame::{self, Area, text_width, y_tick_count};
-use crate::scale::{self, Range};
+use crate::scale::{self, Range, number};
 use crate::svg::{Anchor, MUTED, Svg, coordinate};
 
 /// What a parallel axes plot shows.
@@ -138,8 +138,10 @@ fn note(spec: &ParallelAxes, n_shown: usize, n_finite: usize) -> String {
     let mut parts = Vec::new();
     match (n, n_shown) {
         (0, _) => parts.push("no elites".to_string()),
-        (n, shown) if shown < n_finite => parts.push(format!("{shown} of {n} elites, evenly spaced by objective")),
-        (n, _) => parts.push(format!("{n} elites")),
+        (n, shown) if shown < n_finite => {
+            parts.push(format!("{} of {} elites, evenly spaced by objective", number(shown as f64), number(n as f64)))
+        }
+        (n, _) => parts.push(format!("{} elites", number(n as f64))),
     }
     if n_finite < n {
         parts.push(format!("{} left out because of values that are not finite", n - n_finite));

@@ -64,10 +64,13 @@ pub(crate) struct Tick {
     pub(crate) label: String,
 }
 
-/// Ticks at multiples of 1, 2 or 5 times a power of ten, all inside the range; about `target` of them, at least one
-/// less than that is always possible for `target >= 2`.
+/// Ticks at multiples of 1, 2 or 5 times a power of ten, all inside the range; about `target` of them, at least two.
 pub(crate) fn ticks(range: Range, target: usize) -> Vec<Tick> {
-    let step = nice_step(range.width() / target.max(2) as f64);
+    let mut step = nice_step(range.width() / target.max(2) as f64);
+    // An interval of two steps holds at least two multiples of the step.
+    if range.width() < 2.0 * step && (range.upper / step + 1e-9).floor() - (range.lower / step - 1e-9).ceil() < 1.0 {
+        step = nice_step(range.width() / 4.0);
+    }
     let first = (range.lower / step - 1e-9).ceil();
     let last = (range.upper / step + 1e-9).floor();
     let scientific = is_scientific(range, step);
@@ -107,11 +110,15 @@ pub(crate) fn number(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
 }
 
-/// The smallest of 1, 2, 5 times a power of ten that is not below `raw`.
+/// The nearest to `raw` of 1, 2 and 5 times a power of ten; the borders are the geometric means.
 fn nice_step(raw: f64) -> f64 {
     let power = 10f64.powf(raw.log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|m| m * power);
-    steps.into_iter().find(|&step| step >= raw * (1.0 - 1e-9)).unwrap_or(steps[3])
+    match raw / power {
+        m if m < 1.415 => power,
+        m if m < 3.163 => 2.0 * power,
+        m if m < 7.072 => 5.0 * power,
+        _ => 10.0 * power,
+    }
 }
 
 fn is_scientific(range: Range, step: f64) -> bool {
@@ -184,7 +191,9 @@ mod tests {
     #[test]
     fn ticks_are_round_numbers_inside_the_range() {
         assert_eq!(labels(0.0, 100.0, 5), ["0", "20", "40", "60", "80", "100"]);
-        assert_eq!(labels(-256.0, 256.0, 5), ["−200", "0", "200"]);
+        assert_eq!(labels(-256.0, 256.0, 5), ["−200", "−100", "0", "100", "200"]);
+        assert_eq!(labels(-256.0, 256.0, 2), ["−200", "0", "200"]);
+        assert_eq!(labels(18.0, 31.0, 2), ["20", "25", "30"]);
         assert_eq!(labels(0.0, 10_000.0, 5), ["0", "2000", "4000", "6000", "8000", "10,000"]);
         assert_eq!(labels(-0.31, 0.32, 4), ["−0.2", "0.0", "0.2"]);
         assert_eq!(labels(0.0, 3e9, 3), ["0", "10⁹", "2×10⁹", "3×10⁹"]);
@@ -217,7 +226,7 @@ mod tests {
             let range = Range::new(a, b);
             prop_assert!(range.width() > 0.0 && range.width().is_finite());
             let list = ticks(range, target);
-            prop_assert!(!list.is_empty() && list.len() <= target + 1, "{range:?} {list:?}");
+            prop_assert!(list.len() >= 2 && list.len() <= 2 * target + 1, "{range:?} {list:?}");
             let slack = 1e-6 * range.width();
             prop_assert!(list.iter().all(|t| t.value >= range.lower - slack && t.value <= range.upper + slack));
             prop_assert!(list.windows(2).all(|w| w[0].value < w[1].value && w[0].label != w[1].label), "{list:?}");

@@ -15,6 +15,12 @@ pub(crate) const MUTED: Rgb = Rgb(0x52, 0x60, 0x6d);
 /// Ink for grid lines.
 pub(crate) const FAINT: Rgb = Rgb(0xe4, 0xe7, 0xeb);
 
+/// Browsers draw pixels as squares with this attribute. resvg understands only [`SHARP_PIXELS_RESVG`] as attribute, and
+/// we write no `style` attributes because a content security policy would block them.
+pub(crate) const SHARP_PIXELS: &str = r#"image-rendering="pixelated""#;
+/// What [`SHARP_PIXELS`] is replaced with before rendering.
+pub(crate) const SHARP_PIXELS_RESVG: &str = r#"image-rendering="optimizeSpeed""#;
+
 /// Where text stands relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
@@ -141,6 +147,9 @@ impl Svg {
 
     /// Text on its baseline. What is cut off can be read as a tooltip.
     pub(crate) fn text(&mut self, x: f64, y: f64, text: &str, style: TextStyle) {
+        if text.is_empty() {
+            return;
+        }
         let shown = font::fit(text, style.size, style.weight, style.max_width);
         let [x, y, size] = [x, y, style.size].map(coordinate);
         let _ = write!(self.out, r#"<text x="{x}" y="{y}" font-size="{size}" fill="{}""#, style.color.hex());
@@ -159,13 +168,13 @@ impl Svg {
         let _ = write!(self.out, ">{tooltip}{}</text>", escape(&shown));
     }
 
-    /// A PNG image, its pixels drawn as sharp squares.
+    /// A PNG image, its pixels drawn as sharp squares: see [`SHARP_PIXELS`].
     pub(crate) fn image(&mut self, x: f64, y: f64, width: f64, height: f64, png: &[u8]) {
         let [x, y, w, h] = [x, y, width, height].map(coordinate);
         let data = base64::engine::general_purpose::STANDARD.encode(png);
         let _ = write!(
             self.out,
-            r#"<image x="{x}" y="{y}" width="{w}" height="{h}" preserveAspectRatio="none" image-rendering="pixelated" href="data:image/png;base64,{data}"/>"#
+            r#"<image x="{x}" y="{y}" width="{w}" height="{h}" preserveAspectRatio="none" {SHARP_PIXELS} href="data:image/png;base64,{data}"/>"#
         );
     }
 

@@ -44,18 +44,17 @@ pub(crate) fn draw_tiles(svg: &mut Svg, area: Area, tiles: &Tiles, colors: &Colo
 }
 
 fn draw_rectangles(svg: &mut Svg, area: Area, shape: (usize, usize), values: &[Option<f64>], colors: &ColorScale) {
+    // Neighbours overlap a little, so that no seam shows where a border falls between two pixels.
+    const OVERLAP: f64 = 0.4;
     let (width, height) = (area.width / shape.0 as f64, area.height / shape.1 as f64);
     svg.open_group("cells", "shape-rendering=\"crispEdges\"");
     for (i, value) in values.iter().enumerate() {
         if let Some(objective) = *value {
             let (column, row) = ((i % shape.0) as f64, (i / shape.0) as f64);
-            svg.rect(
-                area.x + column * width,
-                area.bottom() - (row + 1.0) * height,
-                width,
-                height,
-                colors.color(objective),
-            );
+            let (x, y) = (area.x + column * width, area.bottom() - (row + 1.0) * height);
+            let top = (y - OVERLAP).max(area.y);
+            let right = (x + width + OVERLAP).min(area.right());
+            svg.rect(x, top, right - x, y + height - top, colors.color(objective));
         }
     }
     svg.close();
@@ -106,14 +105,19 @@ fn encode_png(shape: (usize, usize), pixels: &[u8], colors: &ColorScale) -> Vec<
     let mut encoder = png::Encoder::new(&mut out, shape.0 as u32, shape.1 as u32);
     encoder.set_color(png::ColorType::Indexed);
     encoder.set_depth(png::BitDepth::Eight);
-    let palette = (0..=255u8).flat_map(|level| {
-        let Rgb(r, g, b) = color_of_level(level, colors);
-        [r, g, b]
-    });
-    encoder.set_palette(palette.collect::<Vec<u8>>());
+    encoder.set_palette(palette(colors));
     let written = encoder.write_header().and_then(|mut writer| writer.write_image_data(pixels));
     written.expect("the image has a valid size and is written to memory");
     out
+}
+
+/// Red, green and blue of all levels.
+pub(crate) fn palette(colors: &ColorScale) -> Vec<u8> {
+    let bytes = |level| {
+        let Rgb(r, g, b) = color_of_level(level, colors);
+        [r, g, b]
+    };
+    (0..=255).flat_map(bytes).collect()
 }
 
 fn level(objective: f64, colors: &ColorScale) -> u8 {

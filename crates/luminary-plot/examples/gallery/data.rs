@@ -2,14 +2,14 @@
 
 use luminary_plot::{Archive, CcdfSeries, Cells, Measure, Series};
 
-pub const ALGORITHMS: [&str; 8] =
+pub(crate) const ALGORITHMS: [&str; 8] =
     ["CMA-MAE", "CMA-ME", "CMA-ME (opt)", "CMA-ME (imp)", "CMA-ME*", "MAP-Elites (line)", "MAP-Elites", "CMA-MAEGA"];
 
 /// Small deterministic generator (SplitMix64), enough for pictures.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -17,13 +17,13 @@ impl Random {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    pub fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 }
 
 /// A grid over [-256, 256] in each measure, with elites inside a ball that holds `reach` of the half-width.
-pub fn grid(resolution: &[usize], reach: f64) -> Archive {
+pub(crate) fn grid(resolution: &[usize], reach: f64) -> Archive {
     let n_cells: usize = resolution.iter().product();
     let place = |cell: usize| {
         let mut rest = cell;
@@ -43,7 +43,7 @@ pub fn grid(resolution: &[usize], reach: f64) -> Archive {
 }
 
 /// Centroids spread like those of a CVT: random points, relaxed a few times towards even spacing.
-pub fn cvt(n: usize) -> Archive {
+pub(crate) fn cvt(n: usize) -> Archive {
     let mut random = Random(7);
     // A jittered hexagonal lattice looks like a converged CVT and costs nothing.
     let columns = (n as f64).sqrt().ceil() as usize;
@@ -88,7 +88,7 @@ fn measures(n: usize) -> Vec<Measure> {
 }
 
 /// Twenty trials of each algorithm over 10,000 iterations.
-pub fn learning_curves(seed: u64) -> Vec<Series> {
+pub(crate) fn learning_curves(seed: u64) -> Vec<Series> {
     let mut random = Random(seed);
     let x: Vec<f64> = (0..=1000).map(|i| f64::from(i) * 10.0).collect();
     let series = |(i, name): (usize, &&str)| {
@@ -103,7 +103,7 @@ pub fn learning_curves(seed: u64) -> Vec<Series> {
 }
 
 /// Five trials of four algorithms at 25 resolutions.
-pub fn resolution_curves() -> Vec<Series> {
+pub(crate) fn resolution_curves() -> Vec<Series> {
     let mut random = Random(3);
     let x: Vec<f64> = (0..25).map(|i| 50.0 + 18.75 * f64::from(i)).collect();
     let names = ["CMA-MAE", "CMA-ME", "MAP-Elites (line)", "MAP-Elites"];
@@ -117,7 +117,7 @@ pub fn resolution_curves() -> Vec<Series> {
 }
 
 /// Objectives of ten final archives of each algorithm.
-pub fn distributions(seed: u64) -> Vec<CcdfSeries> {
+pub(crate) fn distributions(seed: u64) -> Vec<CcdfSeries> {
     let mut random = Random(seed);
     let series = |(i, name): (usize, &&str)| {
         let trial = |random: &mut Random| {
@@ -130,7 +130,7 @@ pub fn distributions(seed: u64) -> Vec<CcdfSeries> {
 }
 
 /// Measures, rows and objectives of elites.
-pub fn rows(n: usize, n_measures: usize) -> (Vec<Measure>, Vec<f64>, Vec<f64>) {
+pub(crate) fn rows(n: usize, n_measures: usize) -> (Vec<Measure>, Vec<f64>, Vec<f64>) {
     let mut random = Random(11);
     let mut values = Vec::with_capacity(n * n_measures);
     let mut objectives = Vec::with_capacity(n);
@@ -146,4 +146,13 @@ pub fn rows(n: usize, n_measures: usize) -> (Vec<Measure>, Vec<f64>, Vec<f64>) {
         values.extend(row);
     }
     (measures(n_measures), values, objectives)
+}
+
+/// Measures and solutions for the elites of an archive, row by row.
+pub(crate) fn solutions(archive: &Archive, n_parameters: usize) -> (Vec<f64>, Vec<f64>) {
+    let mut random = Random(5);
+    let n = archive.elite_cells.len();
+    let measures = (0..n * archive.measures.len()).map(|_| 512.0 * random.uniform() - 256.0).collect();
+    let solutions = (0..n * n_parameters).map(|i| 2.0 * random.normal() + ((i % n_parameters) as f64 / 9.0).sin());
+    (measures, solutions.collect())
 }

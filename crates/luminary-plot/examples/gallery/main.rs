@@ -17,6 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     comparisons(&folder)?;
     others(&folder)?;
     odd_cases(&folder)?;
+    reports(&folder)?;
     println!("figures are in {}", folder.display());
     Ok(())
 }
@@ -140,6 +141,53 @@ fn odd_cases(folder: &Path) -> Result<(), Box<dyn Error>> {
     write(folder, "odd_no_curves", &curves(&none, &style)?)?;
     let large = Style { font_size: 20.0, ..style };
     write(folder, "large_text", &heatmap(&Heatmap { archive: &data::grid(&[100, 100], 0.6), ..spec }, &large)?)?;
+    Ok(())
+}
+
+fn reports(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let style = Style::default();
+    let curves_spec = Curves {
+        title: "QD score".into(),
+        panels: vec![CurvePanel {
+            title: String::new(),
+            x_label: "Iteration".into(),
+            y_label: "QD score".into(),
+            series: data::learning_curves(1),
+        }],
+        ..Curves::default()
+    };
+    let facts = [("QD score", "64.86"), ("Coverage", "83.31 %"), ("Best", "99.98"), ("Evaluations", "5,400,000")];
+    let facts: Vec<_> = facts.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let archives = [
+        ("report", data::grid(&[100, 100], 0.75)),
+        ("report_cvt", data::cvt(10_000)),
+        ("report_1d", data::grid(&[80], 0.8)),
+        ("report_4d", data::grid(&[12, 12, 12, 12], 0.9)),
+    ];
+    for (name, archive) in &archives {
+        let heatmap_spec = Heatmap { title: "Archive", note: "", objective: "Objective", archive };
+        let figures = [
+            ("Final archive".to_string(), heatmap(&heatmap_spec, &style)?),
+            ("All algorithms".to_string(), curves(&curves_spec, &style)?),
+        ];
+        let (measures, solutions) = data::solutions(archive, 100);
+        let archive = ReportArchive {
+            archive,
+            objective: "Objective",
+            measures: &measures,
+            solutions: &solutions,
+            parameters: &[],
+            precision: Precision::Single,
+        };
+        let spec = Report {
+            title: "CMA-MAE on the linear projection sphere",
+            note: "n = 100, 10,000 iterations, 15 emitters, seed 7",
+            facts: &facts,
+            archive: Some(archive),
+            figures: &figures,
+        };
+        std::fs::write(folder.join(format!("{name}.html")), report(&spec, &style)?)?;
+    }
     Ok(())
 }
 
