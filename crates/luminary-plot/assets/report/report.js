@@ -202,7 +202,7 @@
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
     const width = Math.round(map.clientWidth * ratio);
     const left = Math.round(64 * ratio);
-    const right = Math.round(84 * ratio);
+    const right = Math.round(92 * ratio);
     const [top, bottom] = [Math.round(10 * ratio), Math.round(46 * ratio)];
     const inner = Math.max(20, width - left - right);
     const innerHeight = nMeasures === 1 ? Math.round(90 * ratio) : inner;
@@ -300,6 +300,9 @@
       context.fillText(format(value, 5), x + barWidth + 7 * ratio, y);
     }
     context.stroke();
+    context.font = `${13 * ratio}px "Luminary Sans", Inter, Arial, sans-serif`;
+    context.fillStyle = "#1f2933";
+    upwards(context, shorten(context, data.objective, height), left + width + 82 * ratio, top + height / 2);
   }
 
   function upwards(context, text, x, y) {
@@ -558,7 +561,7 @@
     element("best").append(item);
   }
 
-  // Coverage of the heatmap by the pointer must survive a change of the window.
+  // A new width of the window needs a new picture.
   let laidOut = 0;
   function relayout() {
     if (map.clientWidth === laidOut) return;

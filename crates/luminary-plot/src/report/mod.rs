@@ -188,6 +188,8 @@ const EXPLORER: &str = r#"<section class="card" aria-labelledby="archive-heading
 <kbd>Enter</kbd> keep, <kbd>Esc</kbd> release.</p>
 </div>
 <div id="details">
+<h3>Best elites</h3>
+<ul id="best"></ul>
 <div id="place"><p id="place-name">Point at a cell</p><span id="pinned" hidden>kept</span></div>
 <div id="elite" hidden>
 <table><tbody id="numbers"></tbody></table>
@@ -195,8 +197,6 @@ const EXPLORER: &str = r#"<section class="card" aria-labelledby="archive-heading
 <canvas id="bars" role="img" aria-label="Values of the solution as bars"></canvas>
 <ol id="values" tabindex="0" aria-label="Values of the solution"></ol>
 {rounding}</div>
-<h3>Best elites</h3>
-<ul id="best"></ul>
 <p id="status" class="hidden" role="status"></p>
 </div>
 </div>

@@ -57,8 +57,7 @@ fn policy_names_the_script_and_the_style_sheet() {
         assert!(html.contains(&format!("{kind} 'sha256-{hash}'")), "{kind}");
     }
     assert!(html.contains("default-src 'none'"));
-    assert!(!html.contains("http://") || html.matches("http://").all(|_| html.contains("http://www.w3.org")));
-    assert!(!html.contains("https://"), "a report loads nothing");
+    assert!(!html.contains("http://") && !html.contains("https://"), "a report loads nothing");
 }
 
 #[test]
