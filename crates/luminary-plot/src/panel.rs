@@ -14,10 +14,13 @@ pub(crate) enum Tiles {
     /// Equal rectangles: `values[y * columns + x]`.
     Grid { columns: usize, rows: usize, values: Vec<Option<f64>> },
     /// Convex polygons.
-    Polygons(Vec<(Vec<Corner>, Option<f64>)>),
+    Polygons(Vec<PolygonTile>),
     /// Intervals of a single measure, from left to right.
     Intervals(Vec<(f64, f64, Option<f64>)>),
 }
+
+/// The corners of a polygon and its best objective.
+pub(crate) type PolygonTile = (Vec<Corner>, Option<f64>);
 
 /// The picture of measures `x` and `y`; of `x` alone in an archive with one measure. The archive must be checked.
 pub(crate) fn tiles(archive: &Archive, x: usize, y: usize) -> Tiles {

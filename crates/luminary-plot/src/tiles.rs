@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::color::{ColorScale, EMPTY, NOT_A_NUMBER, Rgb};
 use crate::figure::Style;
 use crate::frame::{Area, text_width};
-use crate::panel::Tiles;
+use crate::panel::{PolygonTile, Tiles};
 use crate::scale::{self, Range};
 use crate::svg::{Anchor, MUTED, Svg};
 
@@ -61,7 +61,7 @@ fn draw_rectangles(svg: &mut Svg, area: Area, shape: (usize, usize), values: &[O
 }
 
 /// Polygons of the same colour become one path, so that 10,000 cells stay a small file.
-fn draw_polygons(svg: &mut Svg, area: Area, list: &[(Vec<(f64, f64)>, Option<f64>)], colors: &ColorScale) {
+fn draw_polygons(svg: &mut Svg, area: Area, list: &[PolygonTile], colors: &ColorScale) {
     let outlined = list.len() <= MAX_OUTLINED;
     let mut empty = String::new();
     let mut filled: BTreeMap<String, String> = BTreeMap::new();

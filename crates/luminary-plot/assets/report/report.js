@@ -201,8 +201,9 @@
   function layout() {
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
     const width = Math.round(map.clientWidth * ratio);
-    const left = Math.round(64 * ratio);
-    const right = Math.round(92 * ratio);
+    const narrow = map.clientWidth < 420;
+    const left = Math.round((narrow ? 50 : 64) * ratio);
+    const right = Math.round((narrow ? 66 : 92) * ratio);
     const [top, bottom] = [Math.round(10 * ratio), Math.round(46 * ratio)];
     const inner = Math.max(20, width - left - right);
     const innerHeight = nMeasures === 1 ? Math.round(90 * ratio) : inner;
@@ -211,7 +212,9 @@
       c.width = width;
       c.height = height;
     }
-    view = { ratio, left, top, width: inner, height: innerHeight, owner: new Int32Array(inner * innerHeight) };
+    // For tests: where the tiles are inside the element, in CSS pixels.
+    map.dataset.area = [left, top, inner, innerHeight].map((v) => v / ratio).join(" ");
+    view = { ratio, narrow, left, top, width: inner, height: innerHeight, owner: new Int32Array(inner * innerHeight) };
     for (let row = 0; row < view.height; row++) {
       const y = 1 - (row + 0.5) / view.height;
       for (let column = 0; column < view.width; column++) {
@@ -300,6 +303,7 @@
       context.fillText(format(value, 5), x + barWidth + 7 * ratio, y);
     }
     context.stroke();
+    if (view.narrow) return;
     context.font = `${13 * ratio}px "Luminary Sans", Inter, Arial, sans-serif`;
     context.fillStyle = "#1f2933";
     upwards(context, shorten(context, data.objective, height), left + width + 82 * ratio, top + height / 2);

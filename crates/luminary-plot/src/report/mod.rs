@@ -158,7 +158,7 @@ fn explorer(spec: &ReportArchive, style: &Style) -> Result<String, PlotError> {
     spec.archive.check()?;
     let (n_elites, n_measures) = (spec.archive.elite_cells.len(), spec.archive.measures.len());
     same_length("measures of elites", n_elites * n_measures, spec.measures.len())?;
-    let n_parameters = if n_elites == 0 { spec.parameters.len() } else { spec.solutions.len() / n_elites };
+    let n_parameters = spec.solutions.len().checked_div(n_elites).unwrap_or(spec.parameters.len());
     same_length("values of solutions", n_elites * n_parameters, spec.solutions.len())?;
     if !spec.parameters.is_empty() {
         same_length("names of parameters", n_parameters, spec.parameters.len())?;

@@ -4,6 +4,9 @@ use luminary_plot::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+/// Name, positions and trials.
+type RawSeries = (String, Vec<f64>, Vec<Vec<f64>>);
+
 /// Ordinary numbers, and all the others.
 fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
@@ -101,7 +104,7 @@ proptest! {
         dots in any::<bool>(),
         style in style(),
     ) {
-        let panel = |series: &Vec<(String, Vec<f64>, Vec<Vec<f64>>)>| CurvePanel {
+        let panel = |series: &Vec<RawSeries>| CurvePanel {
             title: "p".into(),
             x_label: "x".into(),
             y_label: "y".into(),
@@ -109,7 +112,7 @@ proptest! {
         };
         let markers = if dots { Markers::Dots } else { Markers::None };
         renders(curves(&Curves { title: "t".into(), panels: panels.iter().map(panel).collect(), columns, markers }, &style))?;
-        let panel = |series: &Vec<(String, Vec<f64>, Vec<Vec<f64>>)>| CcdfPanel {
+        let panel = |series: &Vec<RawSeries>| CcdfPanel {
             title: "p".into(),
             objective: "f".into(),
             series: series.iter().map(|(n, x, t)| CcdfSeries { name: n.clone(), n_cells: x.len(), trials: t.clone() }).collect(),
