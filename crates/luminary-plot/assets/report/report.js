@@ -358,10 +358,12 @@
 
   const MAX_VALUES = 1000;
 
-  function showDetails(tile) {
+  // Without a tile, the best elite is shown.
+  function showDetails(chosen) {
+    const tile = chosen < 0 && nElites ? start() : chosen;
     const elite = tile < 0 ? -1 : model.best[tile];
-    element("place-name").textContent =
-      tile < 0 ? "Point at a cell" : elite < 0 ? `${model.name(tile)} is empty` : model.name(tile);
+    const name = tile < 0 ? "No elites yet" : elite < 0 ? `${model.name(tile)} is empty` : model.name(tile);
+    element("place-name").textContent = chosen < 0 && nElites ? `Best elite: ${name}` : name;
     element("pinned").hidden = pinned < 0;
     element("elite").hidden = elite < 0;
     map.dataset.tile = tile;

@@ -190,7 +190,7 @@ const EXPLORER: &str = r#"<section class="card" aria-labelledby="archive-heading
 <div id="details">
 <h3>Best elites</h3>
 <ul id="best"></ul>
-<div id="place"><p id="place-name">Point at a cell</p><span id="pinned" hidden>kept</span></div>
+<div id="place"><p id="place-name"></p><span id="pinned" hidden>kept</span></div>
 <div id="elite" hidden>
 <table><tbody id="numbers"></tbody></table>
 <div class="solution-head"><h3>Solution</h3><button id="copy" type="button">Copy as JSON</button></div>

@@ -60,7 +60,7 @@ fn small_grid() -> Archive {
 fn hover_shows_and_click_keeps_an_elite() {
     let mut browser = Browser::open("report-grid", &page(&small_grid(), "Walkers", N_PARAMETERS), 1280, 900);
     assert_eq!(browser.text("archive-heading"), "Archive: 3 elites in 16 cells");
-    assert_eq!(browser.text("place-name"), "Point at a cell");
+    assert_eq!(browser.text("place-name"), "Best elite: Cell (3, 0)");
 
     let (x, y) = position(&mut browser, 0.375, 0.625);
     browser.point_at(x, y);
@@ -111,7 +111,7 @@ fn keys_reach_every_elite() {
     browser.press("Enter", 13);
     assert_eq!(browser.evaluate("document.getElementById('pinned').hidden"), json!(false));
     browser.press("Escape", 27);
-    assert_eq!(browser.text("place-name"), "Point at a cell");
+    assert_eq!(browser.text("place-name"), "Best elite: Cell (3, 0)");
     browser.evaluate("document.querySelector('#best button').click()");
     assert_eq!(elite(&mut browser), 1, "the first of the best elites can be chosen from the list");
     assert_eq!(browser.errors(), Vec::<String>::new());
