@@ -18,7 +18,14 @@ use crate::font;
 use crate::scale::number;
 use crate::svg::escape;
 
-const SCRIPT: &str = include_str!("../../assets/report/report.js");
+/// Plain JavaScript without dependencies; the parts share one scope.
+const SCRIPT: &str = concat!(
+    "(function () {\n\"use strict\";\n",
+    include_str!("../../assets/report/1_archive.js"),
+    include_str!("../../assets/report/2_picture.js"),
+    include_str!("../../assets/report/3_reader.js"),
+    "})();\n"
+);
 const STYLE_SHEET: &str = include_str!("../../assets/report/report.css");
 
 /// What a report shows.
