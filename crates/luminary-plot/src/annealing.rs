@@ -68,7 +68,9 @@ pub fn annealing(title: &str, panels: &[AnnealingPanel], style: &Style) -> Resul
         let differences = p.objective.iter().zip(&p.threshold).map(|(f, f_a)| f - f_a);
         p.objective.iter().chain(&p.threshold).copied().chain(differences)
     });
-    let y_range = Range::of(all.chain([0.0])).padded(0.1);
+    let data = Range::of(all.chain([0.0]));
+    // More air at the top, where the names of positions stand.
+    let y_range = Range::new(data.at(-0.08), data.at(1.18));
     for (i, panel) in panels.iter().enumerate() {
         let outer = Area { x: plots.x + i as f64 * plots.width / n, width: plots.width / n - 12.0, ..plots };
         let text = style.label_text().semibold().max_width(outer.width);
