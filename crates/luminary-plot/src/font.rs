@@ -1,0 +1,96 @@
+//! The embedded font: how wide text is, and text cut to fit.
+
+use std::sync::OnceLock;
+
+use skrifa::instance::{LocationRef, Size};
+use skrifa::{FontRef, MetadataProvider};
+
+/// The regular weight; a subset of Inter, see `assets/fonts/README.md` for its licence.
+pub(crate) const REGULAR: &[u8] = include_bytes!("../assets/fonts/luminary-sans-regular.otf");
+
+/// The semi-bold weight.
+pub(crate) const SEMIBOLD: &[u8] = include_bytes!("../assets/fonts/luminary-sans-semibold.otf");
+
+/// The family as SVG attribute: the embedded font, then what comes closest to it on a reader's machine.
+pub(crate) const FAMILY: &str = "Luminary Sans, Inter, Helvetica Neue, Arial, Liberation Sans, sans-serif";
+
+/// Weight of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    Regular,
+    Semibold,
+}
+
+/// The width of a line of text in pixels, without kerning.
+pub(crate) fn text_width(text: &str, size: f64, weight: Weight) -> f64 {
+    let widths = widths(weight);
+    // Characters outside the table are drawn with the reader's fonts; one em is enough room for nearly all of them.
+    let ems: f64 = text.chars().map(|c| widths.get(c as usize).copied().filter(|&w| w > 0.0).unwrap_or(1.0)).sum();
+    ems * size
+}
+
+/// The text, or as much of its beginning as fits into `max_width` with an ellipsis.
+pub(crate) fn fit(text: &str, size: f64, weight: Weight, max_width: f64) -> String {
+    if text_width(text, size, weight) <= max_width {
+        return text.to_string();
+    }
+    let room = max_width - text_width("…", size, weight);
+    let mut kept = String::new();
+    let mut used = 0.0;
+    for c in text.chars() {
+        used += text_width(c.encode_utf8(&mut [0; 4]), size, weight);
+        if used > room {
+            break;
+        }
+        kept.push(c);
+    }
+    kept.truncate(kept.trim_end().len());
+    kept.push('…');
+    kept
+}
+
+/// Advance widths in ems of the characters below U+2600; zero where the font has no glyph.
+fn widths(weight: Weight) -> &'static [f64] {
+    static TABLES: [OnceLock<Vec<f64>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let (table, data) = match weight {
+        Weight::Regular => (&TABLES[0], REGULAR),
+        Weight::Semibold => (&TABLES[1], SEMIBOLD),
+    };
+    table.get_or_init(|| {
+        let font = FontRef::new(data).expect("the embedded font is valid");
+        let metrics = font.glyph_metrics(Size::new(1.0), LocationRef::default());
+        let charmap = font.charmap();
+        (0..0x2600u32)
+            .map(|c| charmap.map(c).and_then(|glyph| metrics.advance_width(glyph)).map_or(0.0, f64::from))
+            .collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_follow_the_glyphs() {
+        assert!(text_width("WWW", 10.0, Weight::Regular) > 2.0 * text_width("iii", 10.0, Weight::Regular));
+        assert!(text_width("text", 10.0, Weight::Semibold) > text_width("text", 10.0, Weight::Regular));
+        assert_eq!(text_width("ab", 20.0, Weight::Regular), 2.0 * text_width("ab", 10.0, Weight::Regular));
+    }
+
+    #[test]
+    fn long_text_is_cut_with_an_ellipsis() {
+        let cut = fit(&"measure ".repeat(100), 12.0, Weight::Regular, 100.0);
+        assert!(cut.ends_with('…') && text_width(&cut, 12.0, Weight::Regular) <= 100.0, "{cut}");
+        assert!(cut.starts_with("measure m"));
+        assert_eq!(fit("short", 12.0, Weight::Regular, 100.0), "short");
+    }
+
+    #[test]
+    fn labels_we_write_ourselves_have_glyphs() {
+        for c in "0123456789−×⁰¹²³⁴⁵⁶⁷⁸⁹⁻,.%αfμ≥∞…·→←±".chars() {
+            for weight in [Weight::Regular, Weight::Semibold] {
+                assert!(widths(weight)[c as usize] > 0.0, "no glyph for {c}");
+            }
+        }
+    }
+}

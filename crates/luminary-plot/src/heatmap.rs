@@ -1,0 +1,155 @@
+//! Heatmaps: the objective of each cell as colour, over the measures.
+
+use crate::archive::Archive;
+use crate::color::ColorScale;
+use crate::error::PlotError;
+use crate::figure::{Figure, Style};
+use crate::frame::{self, Area, Axis, Frame, x_tick_count, y_tick_count};
+use crate::panel::{self, Tiles};
+use crate::scale::Range;
+use crate::svg::Svg;
+use crate::tiles::{color_bar_margin, draw_color_bar, draw_tiles};
+
+/// Said where there is nothing to see.
+const EMPTY_NOTE: &str = "no elites";
+
+/// Most measures of which all pairs are drawn.
+const MAX_MEASURES: usize = 8;
+
+/// What a heatmap shows.
+#[derive(Clone, Copy, Debug)]
+pub struct Heatmap<'a> {
+    /// Title; may be empty.
+    pub title: &'a str,
+    /// A line under the title; may be empty.
+    pub note: &'a str,
+    /// Label of the objective.
+    pub objective: &'a str,
+    /// The archive.
+    pub archive: &'a Archive,
+}
+
+/// Draws an archive. One measure gives bars over the cells; two give a heatmap, of Voronoi cells if the archive has
+/// centroids; three and more give all pairs of the first eight measures, each place with the best objective found there.
+///
+/// # Errors
+/// If the archive does not pass [`Archive::check`].
+pub fn heatmap(spec: &Heatmap, style: &Style) -> Result<Figure, PlotError> {
+    spec.archive.check()?;
+    let colors = color_scale([spec.archive], style);
+    Ok(match spec.archive.measures.len() {
+        1 => bars(spec, &colors, style),
+        2 => single(spec, &colors, style),
+        _ => pairs(spec, &colors, style),
+    })
+}
+
+/// The colours of one or several archives.
+pub(crate) fn color_scale<'a>(archives: impl IntoIterator<Item = &'a Archive>, style: &Style) -> ColorScale {
+    let range = match style.color_range {
+        Some((low, high)) => Range::new(low, high),
+        None => Range::of(archives.into_iter().flat_map(|archive| archive.objectives.iter().copied())),
+    };
+    ColorScale { map: style.color_map, range }
+}
+
+/// The range of a measure.
+pub(crate) fn measure_range(archive: &Archive, measure: usize) -> Range {
+    Range::new(archive.measures[measure].lower, archive.measures[measure].upper)
+}
+
+fn single(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
+    let size = style.size_or(560.0, 490.0);
+    let mut svg = Svg::new(size.0, size.1, spec.title);
+    let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, &note(spec), style);
+    let outer = body.inset(0.0, 0.0, color_bar_margin(colors, spec.objective, body.height * 0.85, style), 0.0);
+    let axis = |measure: usize, n_ticks| {
+        Axis::new(&spec.archive.measures[measure].name, measure_range(spec.archive, measure), n_ticks)
+    };
+    let (x, y) = (axis(0, x_tick_count(outer.width, style)), axis(1, y_tick_count(outer.height, style)));
+    let frame = Frame::inside(outer, x, y, style);
+    draw_tiles(&mut svg, frame.area, &panel::tiles(spec.archive, 0, 1), colors);
+    frame.draw_axes(&mut svg, style);
+    draw_color_bar(&mut svg, frame.area, colors, spec.objective, style);
+    Figure::new(svg, size)
+}
+
+/// One measure: a bar for each elite, and a strip under the bars that also shows which cells are empty.
+fn bars(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
+    const STRIP: f64 = 16.0;
+    let size = style.size_or(640.0, 360.0);
+    let mut svg = Svg::new(size.0, size.1, spec.title);
+    let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, &note(spec), style);
+    let measure = &spec.archive.measures[0];
+    let x = Axis::new(&measure.name, measure_range(spec.archive, 0), x_tick_count(body.width, style));
+    let y = Axis::new(spec.objective, colors.range.padded(0.04), y_tick_count(body.height, style));
+    let frame = Frame::inside(body, x, y, style);
+    let strip = Area { y: frame.area.bottom() - STRIP, height: STRIP, ..frame.area };
+    let upper = Frame { area: frame.area.inset(0.0, 0.0, 0.0, STRIP + 4.0), ..frame.clone() };
+    upper.draw_grid(&mut svg);
+    let tiles = panel::tiles(spec.archive, 0, 0);
+    if let Tiles::Intervals(list) = &tiles {
+        svg.open_group("bars", "shape-rendering=\"crispEdges\"");
+        for &(from, to, value) in list {
+            if let Some(objective) = value.filter(|v| !v.is_nan()) {
+                let top = upper.py(objective).clamp(upper.area.y, upper.area.bottom());
+                let (x, width) = (upper.area.x + from * upper.area.width, (to - from) * upper.area.width);
+                svg.rect(x, top, width, upper.area.bottom() - top, colors.color(objective));
+            }
+        }
+        svg.close();
+    }
+    draw_tiles(&mut svg, strip, &tiles, colors);
+    // Objectives are read on the bars, measures under the strip.
+    let x_only = Frame { y: Axis::bare(frame.y.range), ..frame.clone() };
+    x_only.draw_axes(&mut svg, style);
+    Frame { x: Axis::bare(frame.x.range), ..upper }.draw_y_axis(&mut svg, style);
+    Figure::new(svg, size)
+}
+
+/// Three measures and more: a triangle of all pairs with common axes.
+fn pairs(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
+    let shown = spec.archive.measures.len().min(MAX_MEASURES);
+    let side = shown - 1;
+    let default_side = (170.0 * side as f64).max(420.0);
+    let size = style.size_or(default_side + 130.0, default_side + 70.0);
+    let mut svg = Svg::new(size.0, size.1, spec.title);
+    let mut text = vec![note(spec), "best objective of all elites that share a place".to_string()];
+    if shown < spec.archive.measures.len() {
+        text.push(format!("first {shown} of {} measures", spec.archive.measures.len()));
+    }
+    text.retain(|part| !part.is_empty());
+    let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, &text.join(" · "), style);
+    let outer = body.inset(0.0, 0.0, color_bar_margin(colors, spec.objective, body.height * 0.85, style), 0.0);
+    let n_ticks = x_tick_count(outer.width / side as f64, style).clamp(3, 4);
+    let axis =
+        |measure: usize| Axis::new(&spec.archive.measures[measure].name, measure_range(spec.archive, measure), n_ticks);
+    let left = (1..shown).map(|i| Frame::left_margin(&axis(i), style)).fold(0.0, f64::max);
+    let all = outer.inset(left, 0.0, 4.0, Frame::bottom_margin(&axis(0), style));
+    let gap = 8.0;
+    let step = (all.width / side as f64, all.height / side as f64);
+    for row in 0..side {
+        for column in 0..=row {
+            let area = Area {
+                x: all.x + column as f64 * step.0,
+                y: all.y + row as f64 * step.1,
+                width: (step.0 - gap).max(2.0),
+                height: (step.1 - gap).max(2.0),
+            };
+            let area = Area { height: if row + 1 == side { area.height + gap } else { area.height }, ..area };
+            draw_tiles(&mut svg, area, &panel::tiles(spec.archive, column, row + 1), colors);
+            let x = if row + 1 == side { axis(column) } else { Axis::bare(measure_range(spec.archive, column)) };
+            let y = if column == 0 { axis(row + 1) } else { Axis::bare(measure_range(spec.archive, row + 1)) };
+            Frame { area, x, y }.draw_axes(&mut svg, style);
+        }
+    }
+    draw_color_bar(&mut svg, all, colors, spec.objective, style);
+    Figure::new(svg, size)
+}
+
+/// The note, or that there is nothing to see.
+fn note(spec: &Heatmap) -> String {
+    let empty = spec.archive.elite_cells.is_empty();
+    let parts = [spec.note, if empty { EMPTY_NOTE } else { "" }];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
