@@ -1,2 +1,38 @@
-//! Project automation.
-fn main() {}
+//! Project automation: `cargo xtask <command>`.
+#![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
+
+mod process;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask <command>
+
+commands:
+  test             everything that must hold: formatting, lints, tests, docs, Python
+  test rust        the same without Python
+  tidy             the project's own rules about its files
+  bench [name]     benchmarks: engine (default) prints trials with the share of time per stage";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["test"] => test::all(),
+        ["test", "rust"] => test::rust(),
+        ["tidy"] => tidy::check(),
+        ["bench"] => process::cargo(&["run", "--release", "--package", "luminary-bench"]),
+        ["bench", rest @ ..] => {
+            process::cargo(&[&["run", "--release", "--package", "luminary-bench", "--"], rest].concat())
+        }
+        _ => Err(USAGE.to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

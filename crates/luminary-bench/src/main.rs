@@ -1,86 +1,186 @@
-//! `luminary-bench`: full trials with figures and the share of time per stage.
+//! `luminary-bench`: full trials with evaluations per second and the share of time per stage.
+//!
+//! Nothing here is a test: machines are shared, so figures are for comparison within one run.
 #![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
 
-use std::time::Instant;
+mod clock;
+mod memory;
 
+use clap::{Parser, Subcommand};
+use luminary::emitter::EmitterConfig;
 use luminary::preset::Preset;
-use luminary::scheduler::{Observer, Stage};
-use luminary::strategy::Variant;
+use luminary::scheduler::{Scheduler, SchedulerConfig, Threads};
+use luminary::strategy::{Factorisation, StrategyConfig, Variant};
 use luminary_domains::Domain;
 
-struct Clock {
-    last: Instant,
-    seconds: [f64; 5],
-    iter: [f64; 5],
-    all: [Vec<f64>; 5],
+use clock::Clock;
+
+#[derive(Parser)]
+#[command(about = "Benchmarks of the engine")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
 }
 
-impl Observer for Clock {
-    fn stage_done(&mut self, stage: Stage) {
-        let now = Instant::now();
-        let i = match stage {
-            Stage::Sample => 0,
-            Stage::Evaluate => 1,
-            Stage::Add => 2,
-            Stage::Rank => 3,
-            Stage::Adapt => 4,
-        };
-        self.iter[i] += (now - self.last).as_secs_f64();
-        self.last = now;
-    }
-    fn iteration_done(&mut self, _: &luminary::scheduler::Scheduler) -> std::ops::ControlFlow<()> {
-        for i in 0..5 {
-            self.seconds[i] += self.iter[i];
-            self.all[i].push(self.iter[i]);
-            self.iter[i] = 0.0;
+#[derive(Subcommand)]
+enum Command {
+    /// The paper's trial for the main algorithms, one and two threads, and n = 1000
+    Engine {
+        /// Iterations of each trial
+        #[arg(long, default_value_t = 10_000)]
+        iterations: u64,
+    },
+    /// One algorithm on one domain with several seeds
+    Trial {
+        /// The algorithm, or "all"
+        algorithm: String,
+        /// The domain, or "all"
+        domain: String,
+        /// Which CMA-ES equations
+        #[arg(long, default_value = "published")]
+        variant: String,
+        /// Iterations of each trial
+        #[arg(long, default_value_t = 10_000)]
+        iterations: u64,
+        /// Number of seeds, from 1
+        #[arg(long, default_value_t = 1)]
+        seeds: u64,
+        /// Factor the covariance by its eigensystem instead of Cholesky
+        #[arg(long)]
+        eigen: bool,
+    },
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    match Arguments::parse().command.unwrap_or(Command::Engine { iterations: 10_000 }) {
+        Command::Engine { iterations } => engine(iterations),
+        Command::Trial { algorithm, domain, variant, iterations, seeds, eigen } => {
+            let variant = match variant.as_str() {
+                "published" => Variant::Published,
+                "standard" => Variant::Standard,
+                other => return Err(format!("expected variant published or standard, found {other:?}").into()),
+            };
+            let algorithms = if algorithm == "all" { Preset::ALL.to_vec() } else { vec![algorithm.parse()?] };
+            let domains = if domain == "all" { Domain::ALL.to_vec() } else { vec![domain.parse()?] };
+            for &algorithm in &algorithms {
+                for &domain in &domains {
+                    for seed in 1..=seeds {
+                        let mut config = paper_config(algorithm, domain, 100, 100, variant, seed)?;
+                        if eigen {
+                            use_eigen(&mut config);
+                        }
+                        trial(
+                            &format!("{algorithm} {domain} {variant:?} seed {seed}"),
+                            &config,
+                            domain,
+                            iterations,
+                            1,
+                        )?;
+                    }
+                }
+            }
+            Ok(())
         }
-        self.last = Instant::now();
-        std::ops::ControlFlow::Continue(())
     }
 }
 
-fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let preset: Preset = args[1].parse().unwrap();
-    let domain: Domain = args[2].parse().unwrap();
-    let variant = if args[3] == "published" { Variant::Published } else { Variant::Standard };
-    let iterations: u64 = args[4].parse().unwrap();
-    let seed: u64 = args[5].parse().unwrap();
-    let problem = domain.build(100).unwrap();
+/// The table behind the speed claims.
+fn engine(iterations: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let domain = Domain::LpSphere;
+    for (algorithm, threads) in [
+        (Preset::CmaMae, 1),
+        (Preset::CmaMae, 2),
+        (Preset::CmaMe, 1),
+        (Preset::MapElites, 1),
+        (Preset::MapElitesLine, 1),
+        (Preset::CmaMega, 1),
+        (Preset::CmaMaega, 1),
+    ] {
+        let config = paper_config(algorithm, domain, 100, 100, Variant::Published, 1)?;
+        let name = format!("{algorithm} {domain} n=100 100x100 15x36 threads={threads}");
+        trial(&name, &config, domain, iterations, threads)?;
+    }
+    let config = paper_config(Preset::CmaMae, domain, 1000, 300, Variant::Published, 1)?;
+    trial("cma_mae lp-sphere n=1000 300x300 15x36 threads=1", &config, domain, iterations.div_ceil(50), 1)
+}
+
+/// An algorithm with the paper's settings for a domain.
+fn paper_config(
+    algorithm: Preset,
+    domain: Domain,
+    n: usize,
+    resolution: usize,
+    variant: Variant,
+    seed: u64,
+) -> Result<SchedulerConfig, Box<dyn std::error::Error>> {
     let settings = domain.paper_settings();
-    let mut config = preset.for_problem(&problem.spec());
-    config.variant = variant;
-    config.seed = seed;
-    config.sigma = match preset {
+    let mut preset = algorithm.for_problem(&domain.build(n)?.spec());
+    preset.resolution = vec![resolution; 2];
+    preset.variant = variant;
+    preset.seed = seed;
+    preset.line_sigma = settings.line_sigma_2;
+    preset.sigma = match algorithm {
         Preset::MapElites => settings.map_elites_sigma,
         Preset::MapElitesLine => settings.line_sigma_1,
         Preset::CmaMega | Preset::CmaMaega => settings.sigma_g,
         _ => settings.cma_sigma0,
     };
-    let mut scheduler = config.build().unwrap();
-    let start = Instant::now();
-    let mut clock = Clock { last: start, seconds: [0.0; 5], iter: [0.0; 5], all: Default::default() };
-    scheduler.run_differentiable_observed(problem.as_ref(), iterations, &mut clock).unwrap();
-    let seconds = start.elapsed().as_secs_f64();
-    for i in 0..5 {
-        let v = &mut clock.all[i];
-        v.sort_by(f64::total_cmp);
-        let us = |q: f64| v[(q * (v.len() - 1) as f64) as usize] / 15.0 * 1e6;
-        println!(
-            "stage {i}: p1 {:.1} p25 {:.1} p50 {:.1} p80 {:.1} us per emitter",
-            us(0.01),
-            us(0.25),
-            us(0.5),
-            us(0.8)
-        );
+    Ok(preset.config())
+}
+
+fn use_eigen(config: &mut SchedulerConfig) {
+    for group in &mut config.emitters {
+        let (EmitterConfig::Evolution(luminary::emitter::EvolutionConfig { strategy, .. })
+        | EmitterConfig::Arborescence(luminary::emitter::ArborescenceConfig { strategy, .. })) = &mut group.emitter
+        else {
+            continue;
+        };
+        if let StrategyConfig::CmaEs(cma) = strategy {
+            cma.factorisation = Factorisation::Eigen;
+        }
     }
+}
+
+/// Runs one trial and prints what it found and where the time went.
+fn trial(
+    name: &str,
+    config: &SchedulerConfig,
+    domain: Domain,
+    iterations: u64,
+    n_threads: usize,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let problem = domain.build(config.archive.solution_dim)?;
+    let resident_before = memory::resident_bytes();
+    let mut scheduler = config.build()?;
+    scheduler.set_threads(if n_threads == 1 { Threads::One } else { Threads::Pool });
+    let mut clock = Clock::start();
+    let mut run = || scheduler.run_differentiable_observed(problem.as_ref(), iterations, &mut clock);
+    if n_threads == 1 {
+        run()?;
+    } else {
+        rayon::ThreadPoolBuilder::new().num_threads(n_threads).build()?.install(run)?;
+    }
+    report(name, &scheduler, &clock);
+    memory::report(&scheduler, resident_before);
+    Ok(())
+}
+
+fn report(name: &str, scheduler: &Scheduler, clock: &Clock) {
     let stats = scheduler.result().stats();
+    let evaluations = scheduler.evaluations() as f64;
     println!(
-        "{preset} {domain:?} {variant:?} seed {seed}: qd {:.2} cov {:.2} best {:.2} | {seconds:.2} s, {:?} | restarts {:?}",
+        "{name}: QD score {:.2}, coverage {:.2} %, best {:.2}, {} restarts, {} iterations",
         stats.norm_qd_score,
         100.0 * stats.coverage,
-        stats.obj_max.unwrap(),
-        clock.seconds.map(|s| (s * 100.0).round() / 100.0),
-        scheduler.restarts()
+        stats.obj_max.unwrap_or(f64::NAN),
+        scheduler.restarts().total(),
+        scheduler.iterations(),
+    );
+    println!(
+        "    {:.2} s, {:.2} million evaluations/s, median iteration {:.0} us; {}",
+        clock.seconds(),
+        evaluations / clock.seconds() / 1e6,
+        clock.median_iteration(),
+        clock.shares(),
     );
 }

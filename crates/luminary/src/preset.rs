@@ -191,7 +191,7 @@ impl PresetConfig {
             emitters: self.emitters(),
             pool: Pool::All,
             initial: is_variation.then_some(InitialPopulation { n_solutions: N_INITIAL, sigma: 1.0 }),
-            non_finite: Default::default(),
+            non_finite: None,
         }
     }
 

@@ -13,7 +13,7 @@ use crate::restart::{Evidence, RestartCause, RestartCounts, RestartRule};
 use crate::serde_floats::{self, Floats};
 use crate::strategy::gradient::{GradientConfig, GradientOptimizer, GradientState};
 use crate::strategy::{
-    Bounds, Strategy, StrategyConfig, StrategyShape, StrategyState, expect_len, recombination_weights,
+    Bounds, StopReason, Strategy, StrategyConfig, StrategyShape, StrategyState, expect_len, recombination_weights,
 };
 
 /// Settings of the gradient arborescence emitter.
@@ -45,6 +45,9 @@ pub struct ArborescenceConfig {
     #[serde(default)]
     pub bounds: Option<Bounds>,
 }
+
+/// A mean coefficient beyond this times the initial step size has run away.
+const MAX_COEFFICIENT: f64 = 1e3;
 
 fn normalise_by_default() -> Option<f64> {
     Some(1e-8)
@@ -141,6 +144,14 @@ impl ArborescenceEmitter {
         }
     }
 
+    /// Coefficients that point uphill overshoot once they are longer than the hill is wide; the gradient flips, and
+    /// each round of the same strategy makes them longer still. The stop tests look at the spread of the coefficients,
+    /// this one at their mean.
+    fn has_runaway_coefficients(&self) -> bool {
+        let limit = MAX_COEFFICIENT * self.config.sigma0;
+        self.strategy.get().mean().iter().any(|coefficient| coefficient.abs() > limit)
+    }
+
     fn restart(&mut self, elites: &dyn EliteSource, cause: RestartCause) {
         self.memory.restarts.count(cause);
         self.memory.iterations_since_restart = 0;
@@ -215,8 +226,10 @@ impl Emitter for ArborescenceEmitter {
             n_accepted: feedback.n_accepted(),
             n_iterations: self.memory.iterations_since_restart,
         };
-        if self.has_bad_gradient || self.theta().iter().any(|value| !value.is_finite()) {
+        if self.has_bad_gradient || !kernels::all_finite(self.theta()) {
             self.restart(elites, RestartCause::BadGradient);
+        } else if self.has_runaway_coefficients() {
+            self.restart(elites, RestartCause::Stopped(StopReason::StepTooLarge));
         } else if let Some(cause) = self.config.restart.cause(&evidence) {
             self.restart(elites, cause);
         }

@@ -23,9 +23,10 @@ pub struct SchedulerConfig {
     /// Solutions evaluated before the first iteration, if any.
     #[serde(default)]
     pub initial: Option<InitialPopulation>,
-    /// What to do with objectives and measures that are not finite.
+    /// What to do with objectives and measures that are not finite. If absent, `tell` fails, because the caller can
+    /// act on it, and the closed loop of `run` rejects and counts the row, because nobody could.
     #[serde(default)]
-    pub non_finite: NonFinite,
+    pub non_finite: Option<NonFinite>,
 }
 
 /// Emitters with the same settings; each has its own random stream.

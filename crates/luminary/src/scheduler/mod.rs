@@ -17,7 +17,7 @@ pub use parallel::Threads;
 pub use run::{Observer, Stage};
 pub(crate) use snapshot::SchedulerState;
 
-use crate::archive::{AddReport, Archive, Batch};
+use crate::archive::{AddReport, Archive, Batch, NonFinite};
 use crate::emitter::{Emitter, EmitterShape, Feedback};
 use crate::error::{CallError, ConfigError};
 use crate::restart::RestartCounts;
@@ -221,7 +221,8 @@ impl Scheduler {
         measures: &[f64],
         extras: &[&[f64]],
     ) -> Result<(), CallError> {
-        self.tell_observed(objectives, measures, extras, &mut ())
+        let policy = self.config.non_finite.unwrap_or(NonFinite::Fail);
+        self.tell_observed(objectives, measures, extras, policy, &mut ())
     }
 
     fn tell_observed(
@@ -229,6 +230,7 @@ impl Scheduler {
         objectives: &[f64],
         measures: &[f64],
         extras: &[&[f64]],
+        policy: NonFinite,
         observer: &mut dyn Observer,
     ) -> Result<(), CallError> {
         let phase = self.progress.phase;
@@ -239,7 +241,7 @@ impl Scheduler {
         if phase == Phase::Asked {
             self.compute_novelty(measures);
         }
-        self.add(objectives, measures, extras)?;
+        self.add(objectives, measures, extras, policy)?;
         if phase == Phase::InitialAsked {
             self.add_to_result(objectives, measures, extras);
             self.progress.initial_done = true;
@@ -270,6 +272,18 @@ impl Scheduler {
         jacobians: &[f64],
         extras: &[&[f64]],
     ) -> Result<(), CallError> {
+        let policy = self.config.non_finite.unwrap_or(NonFinite::Fail);
+        self.take_gradients(objectives, measures, jacobians, extras, policy)
+    }
+
+    fn take_gradients(
+        &mut self,
+        objectives: &[f64],
+        measures: &[f64],
+        jacobians: &[f64],
+        extras: &[&[f64]],
+        policy: NonFinite,
+    ) -> Result<(), CallError> {
         if self.progress.phase != Phase::GradientsAsked {
             return Err(self.order_error("tell_gradients"));
         }
@@ -280,7 +294,7 @@ impl Scheduler {
             let shape = "rows x (1 + measures) x solution_dim";
             return Err(CallError::Length { what: "jacobians", shape, expected, found });
         }
-        self.add(objectives, measures, extras)?;
+        self.add(objectives, measures, extras, policy)?;
         self.add_to_result(objectives, measures, extras);
         for (emitter, rows) in self.emitters.iter_mut().zip(&self.round.rows) {
             if !rows.is_empty() {
@@ -303,9 +317,15 @@ impl Scheduler {
         }
     }
 
-    fn add(&mut self, objectives: &[f64], measures: &[f64], extras: &[&[f64]]) -> Result<(), CallError> {
+    fn add(
+        &mut self,
+        objectives: &[f64],
+        measures: &[f64],
+        extras: &[&[f64]],
+        policy: NonFinite,
+    ) -> Result<(), CallError> {
         let batch = Batch { solutions: &self.round.solutions, objectives, measures, extras };
-        self.archive.add(&batch, self.config.non_finite, &mut self.round.report)?;
+        self.archive.add(&batch, policy, &mut self.round.report)?;
         self.progress.n_invalid += self.round.report.n_invalid as u64;
         Ok(())
     }
@@ -445,7 +465,7 @@ impl Scheduler {
 /// Adds rows whose lengths and values the main archive has already passed.
 fn add_checked(archive: Option<&mut Archive>, batch: &Batch<'_>, report: &mut AddReport) {
     if let Some(archive) = archive {
-        let added = archive.add(batch, crate::archive::NonFinite::Reject, report);
+        let added = archive.add(batch, NonFinite::Reject, report);
         debug_assert_eq!(added, Ok(()), "the main archive of the same shape took these rows");
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::{Scheduler, parallel};
+use crate::archive::NonFinite;
 use crate::error::CallError;
 use crate::problem::{DifferentiableProblem, Problem};
 
@@ -39,7 +40,8 @@ impl Scheduler {
     /// Runs `n_iterations` more iterations. A round that was asked for but not told is evaluated first.
     ///
     /// # Errors
-    /// A problem of another shape, gradient emitters, and by the configured policy values that are not finite.
+    /// A problem of another shape, gradient emitters, and values that are not finite if the configuration says so; by
+    /// default such rows are rejected and counted.
     pub fn run(&mut self, problem: &dyn Problem, n_iterations: u64) -> Result<(), CallError> {
         self.run_observed(problem, n_iterations, &mut ())
     }
@@ -114,7 +116,8 @@ impl Scheduler {
         let Buffers { objectives, measures, .. } = buffers;
         parallel::evaluate(self.threads, problem, &self.round.solutions, objectives, measures);
         observer.stage_done(Stage::Evaluate);
-        self.tell_observed(objectives, measures, &[], observer)
+        let policy = self.config.non_finite.unwrap_or(NonFinite::Reject);
+        self.tell_observed(objectives, measures, &[], policy, observer)
     }
 
     /// The gradient half of an iteration, if one is due.
@@ -142,7 +145,8 @@ impl Scheduler {
             *objective = problem.evaluate_with_jacobian(solution, measures, jacobian);
         }
         observer.stage_done(Stage::Evaluate);
-        self.tell_gradients(objectives, measures, jacobians)?;
+        let policy = self.config.non_finite.unwrap_or(NonFinite::Reject);
+        self.take_gradients(objectives, measures, jacobians, &[], policy)?;
         observer.stage_done(Stage::Add);
         Ok(())
     }

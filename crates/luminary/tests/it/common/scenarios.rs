@@ -159,7 +159,7 @@ fn config(problem: &dyn Problem, emitters: Vec<EmitterConfig>) -> SchedulerConfi
         emitters: emitters.into_iter().map(|emitter| EmitterGroup { count: 1, emitter }).collect(),
         pool: Pool::All,
         initial: None,
-        non_finite: NonFinite::Fail,
+        non_finite: Some(NonFinite::Fail),
     }
 }
 
@@ -189,7 +189,7 @@ fn batch_rule_with_extras_and_failures() -> Scenario {
     config.archive.extra_columns =
         vec![ExtraColumn { name: "age".into(), width: 1 }, ExtraColumn { name: "gait".into(), width: 3 }];
     config.initial = Some(InitialPopulation { n_solutions: 9, sigma: 0.8 });
-    config.non_finite = NonFinite::Reject;
+    config.non_finite = Some(NonFinite::Reject);
     Scenario { name: "batch rule, extras, failures".into(), config, problem: Box::new(problem) }
 }
 

@@ -1,0 +1,221 @@
+//! One batch under way: what is still to be evaluated, what has been, and what to do about failures.
+
+use std::collections::VecDeque;
+
+use super::config::{ExternalConfig, OnFailure, Shape};
+use super::error::ExternalError;
+use super::report::{EvaluationReport, Fault, RowFailure, WorkerEvent};
+use super::wire::Answer;
+
+/// Rows that are evaluated together.
+#[derive(Debug, PartialEq)]
+pub(super) struct Job {
+    pub(super) rows: Vec<usize>,
+    /// The worker may have no other job at the same time, so that a failure is known to be this job's own.
+    pub(super) alone: bool,
+}
+
+/// The buffers of a batch, row by row.
+pub(super) struct Buffers<'a> {
+    pub(super) solutions: &'a [f64],
+    pub(super) objectives: &'a mut [f64],
+    pub(super) measures: &'a mut [f64],
+    pub(super) jacobians: Option<&'a mut [f64]>,
+}
+
+/// A batch under way. Every row is in the queue, with a worker, or settled.
+pub(super) struct Batch<'a> {
+    config: &'a ExternalConfig,
+    shape: Shape,
+    buffers: Buffers<'a>,
+    queue: VecDeque<Job>,
+    /// How often each row has failed by itself.
+    failed_attempts: Vec<usize>,
+    n_open: usize,
+    /// Worker failures since the last good evaluation, over all batches.
+    failures_in_a_row: usize,
+    report: EvaluationReport,
+    fatal: Option<ExternalError>,
+}
+
+impl<'a> Batch<'a> {
+    /// Cuts the rows into jobs, by the batch and the configuration only. All outputs are NaN until a row succeeds.
+    pub(super) fn new(
+        config: &'a ExternalConfig,
+        shape: Shape,
+        failures_in_a_row: usize,
+        buffers: Buffers<'a>,
+    ) -> Result<Self, ExternalError> {
+        let n_rows = buffers.objectives.len();
+        buffers.check_lengths(shape)?;
+        let failed_attempts = vec![0; n_rows];
+        let report = EvaluationReport { n_rows, ..Default::default() };
+        let mut batch = Self {
+            config,
+            shape,
+            buffers,
+            queue: VecDeque::new(),
+            failed_attempts,
+            n_open: n_rows,
+            failures_in_a_row,
+            report,
+            fatal: None,
+        };
+        batch.buffers.fill_with_nan();
+        let mut good_rows = Vec::with_capacity(n_rows);
+        for row in 0..n_rows {
+            match batch.solution(row).iter().position(|component| !component.is_finite()) {
+                None => good_rows.push(row),
+                Some(component) => batch.fail_row_for_good(row, Fault::BadSolution { component }, None),
+            }
+        }
+        let jobs = good_rows.chunks(config.rows_in_request(n_rows));
+        batch.queue = jobs.map(|rows| Job { rows: rows.to_vec(), alone: false }).collect();
+        Ok(batch)
+    }
+
+    /// The next job, if there is one and it fits.
+    pub(super) fn take_job(&mut self, fits: impl FnOnce(&Job) -> bool) -> Option<Job> {
+        self.queue.front().is_some_and(fits).then(|| self.queue.pop_front()).flatten()
+    }
+
+    pub(super) fn solution(&self, row: usize) -> &[f64] {
+        &self.buffers.solutions[row * self.shape.solution_dim..][..self.shape.solution_dim]
+    }
+
+    pub(super) fn wants_jacobian(&self) -> bool {
+        self.buffers.jacobians.is_some()
+    }
+
+    /// Whether rows are left to settle.
+    pub(super) fn is_open(&self) -> bool {
+        self.n_open > 0 && self.fatal.is_none()
+    }
+
+    pub(super) fn is_fatal(&self) -> bool {
+        self.fatal.is_some()
+    }
+
+    /// Takes an answer that has one verdict for each row of the job.
+    pub(super) fn accept(&mut self, job: &Job, answer: &mut Answer) {
+        let stride = Answer::stride(self.shape, self.wants_jacobian());
+        let rows = job.rows.iter().zip(answer.values.chunks_exact(stride)).zip(&mut answer.verdicts);
+        for ((&row, values), verdict) in rows {
+            match verdict.take() {
+                None => self.succeed(row, values),
+                Some(fault) => self.fail_row(row, fault, None),
+            }
+        }
+    }
+
+    /// Takes the values of a good row: objective, measures and, if asked for, the Jacobian.
+    pub(super) fn succeed(&mut self, row: usize, values: &[f64]) {
+        let Shape { measure_dim, .. } = self.shape;
+        let (objective, values) = values.split_first().expect("every row has an objective");
+        let (measures, jacobian) = values.split_at(measure_dim);
+        self.buffers.objectives[row] = *objective;
+        self.buffers.measures[row * measure_dim..][..measure_dim].copy_from_slice(measures);
+        if let Some(jacobians) = &mut self.buffers.jacobians {
+            jacobians[row * jacobian.len()..][..jacobian.len()].copy_from_slice(jacobian);
+        }
+        self.n_open -= 1;
+        self.failures_in_a_row = 0;
+    }
+
+    /// A worker has failed with these jobs in hand; it has to be replaced.
+    pub(super) fn worker_failed(&mut self, event: WorkerEvent, jobs: Vec<Job>) {
+        self.report.push_event(event.clone());
+        self.failures_in_a_row += 1;
+        if self.failures_in_a_row >= self.config.give_up_after {
+            let (failures, event) = (self.failures_in_a_row, Box::new(event));
+            return self.end_with(ExternalError::GaveUp { failures, event });
+        }
+        self.fail_jobs(jobs, event.fault.clone(), Some(event));
+    }
+
+    /// A worker did not get as far as its first job.
+    pub(super) fn start_failed(&mut self, event: WorkerEvent, attempts: usize, allowed: usize) {
+        self.report.push_event(event.clone());
+        if attempts >= allowed {
+            self.end_with(ExternalError::WillNotStart { attempts, event: Box::new(event) });
+        }
+    }
+
+    /// Jobs have failed as a whole. If there is but one row, that row has failed; otherwise nobody knows which, and each
+    /// is evaluated again alone.
+    pub(super) fn fail_jobs(&mut self, jobs: Vec<Job>, fault: Fault, event: Option<WorkerEvent>) {
+        let rows: Vec<usize> = jobs.into_iter().flat_map(|job| job.rows).collect();
+        match rows.as_slice() {
+            [row] => self.fail_row(*row, fault, event),
+            rows => rows.iter().for_each(|&row| {
+                let job = self.again_alone(row);
+                self.queue.push_back(job);
+            }),
+        }
+    }
+
+    /// A row has failed by itself: it gets another try or is settled as failed. The next try comes first in the queue,
+    /// so that after a crash it most likely meets a fresh process: a worker that had just decided to exit is not held
+    /// against the row.
+    pub(super) fn fail_row(&mut self, row: usize, fault: Fault, event: Option<WorkerEvent>) {
+        self.failed_attempts[row] += 1;
+        if self.failed_attempts[row] <= self.config.retries {
+            let job = self.again_alone(row);
+            self.queue.push_front(job);
+        } else {
+            self.fail_row_for_good(row, fault, event);
+        }
+    }
+
+    /// Ends the batch, and the run, with an error; the first one counts.
+    pub(super) fn end_with(&mut self, error: ExternalError) {
+        self.fatal.get_or_insert(error);
+    }
+
+    /// What became of the batch, and the worker failures since the last good evaluation.
+    pub(super) fn finish(mut self) -> (Result<EvaluationReport, ExternalError>, usize) {
+        self.report.failures.sort_by_key(|failure| failure.row);
+        (self.fatal.map_or(Ok(self.report), Err), self.failures_in_a_row)
+    }
+
+    fn again_alone(&mut self, row: usize) -> Job {
+        self.report.n_repeated += 1;
+        Job { rows: vec![row], alone: true }
+    }
+
+    fn fail_row_for_good(&mut self, row: usize, fault: Fault, event: Option<WorkerEvent>) {
+        self.n_open -= 1;
+        match self.config.on_failure {
+            OnFailure::Skip => self.report.failures.push(RowFailure { row, fault }),
+            OnFailure::Abort => {
+                let attempts = self.failed_attempts[row];
+                self.end_with(ExternalError::Evaluation { row, attempts, fault, event: event.map(Box::new) });
+            }
+        }
+    }
+}
+
+impl Buffers<'_> {
+    fn check_lengths(&self, shape: Shape) -> Result<(), ExternalError> {
+        let n_rows = self.objectives.len();
+        let jacobian_len = shape.jacobian_len();
+        let found_jacobians = self.jacobians.as_ref().map_or(n_rows * jacobian_len, |jacobians| jacobians.len());
+        let lengths = [
+            ("the solutions", n_rows * shape.solution_dim, self.solutions.len()),
+            ("the measures", n_rows * shape.measure_dim, self.measures.len()),
+            ("the jacobians", n_rows * jacobian_len, found_jacobians),
+        ];
+        match lengths.into_iter().find(|(_, expected, found)| expected != found) {
+            Some((what, expected, found)) => Err(ExternalError::Length { what, expected, found }),
+            None => Ok(()),
+        }
+    }
+
+    fn fill_with_nan(&mut self) {
+        self.objectives.fill(f64::NAN);
+        self.measures.fill(f64::NAN);
+        if let Some(jacobians) = &mut self.jacobians {
+            jacobians.fill(f64::NAN);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The pool of workers and the loop that drives it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::Timespec;
+
+use super::batch::{Batch, Buffers};
+use super::config::{ExternalConfig, Protocol, Shape};
+use super::error::ExternalError;
+use super::files::{FilesWorker, WorkRoot};
+use super::json_lines::JsonLinesWorker;
+use super::report::EvaluationReport;
+use super::worker::Worker;
+
+/// The longest sleep, so that the stop flag is noticed.
+const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+
+/// How long processes may take to end by themselves once they are told that there is no more work.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// Evaluates batches with a pool of external processes. Dropping it ends all of them.
+pub struct ExternalEvaluator {
+    config: Arc<ExternalConfig>,
+    shape: Shape,
+    workers: Workers,
+    /// Worker failures since the last good evaluation.
+    failures_in_a_row: usize,
+    stop: Arc<AtomicBool>,
+}
+
+/// The pool; all its workers speak the same protocol.
+enum Workers {
+    JsonLines(Vec<JsonLinesWorker>),
+    Files(Vec<FilesWorker>),
+}
+
+impl ExternalEvaluator {
+    /// Checks the configuration and starts the workers. JSON-lines workers have all said hello when this returns.
+    ///
+    /// # Errors
+    ///
+    /// A configuration that makes no sense, a program that is not there, or a worker that does not get as far as its
+    /// hello; that one is given with its last stderr lines.
+    pub fn start(config: &ExternalConfig, shape: Shape) -> Result<Self, ExternalError> {
+        Self::start_with_stop_flag(config, shape, Arc::default())
+    }
+
+    /// Like [`start`](Self::start), with a flag for signal handlers: once it is set, this and a running
+    /// [`evaluate`](Self::evaluate) return [`ExternalError::Stopped`] within a moment.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`start`](Self::start).
+    pub fn start_with_stop_flag(
+        config: &ExternalConfig,
+        shape: Shape,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, ExternalError> {
+        config.check()?;
+        for (what, size) in [("solution component", shape.solution_dim), ("measure", shape.measure_dim)] {
+            if size == 0 {
+                return Err(ExternalError::Shape { what });
+            }
+        }
+        let config = Arc::new(config.clone());
+        let directory = std::path::absolute(config.directory.clone().unwrap_or_else(|| ".".into()))
+            .map_err(|source| ExternalError::System { what: "cannot find the current directory", source })?;
+        if !directory.is_dir() {
+            let found = directory.display().to_string();
+            return Err(ExternalError::Config { key: "directory", expected: "an existing folder", found });
+        }
+        let workers = match config.protocol {
+            Protocol::JsonLines => {
+                let new = |index| JsonLinesWorker::new(index, config.clone(), directory.clone(), shape);
+                Workers::JsonLines((0..config.workers).map(new).collect())
+            }
+            Protocol::Files => {
+                let root = Arc::new(WorkRoot::new(&config.files.clone().unwrap_or_default())?);
+                let new = |index| FilesWorker::new(index, config.clone(), directory.clone(), shape, root.clone());
+                Workers::Files((0..config.workers).map(new).collect())
+            }
+        };
+        let mut evaluator = Self { config, shape, workers, failures_in_a_row: 0, stop };
+        evaluator.say_hello()?;
+        Ok(evaluator)
+    }
+
+    /// Evaluates `objectives.len()` solutions stored row by row. Good rows get their objective, measures and, if
+    /// `jacobians` is given, Jacobian (the objective's gradient, then one for each measure); failed rows get NaN in all
+    /// of them and are listed in the report.
+    ///
+    /// # Errors
+    ///
+    /// Buffers whose lengths do not fit each other; a failed row if the policy is to abort; workers that do not start
+    /// any more or fail again and again; the stop flag. After an error all outputs are to be ignored; the next call
+    /// starts afresh.
+    pub fn evaluate(
+        &mut self,
+        solutions: &[f64],
+        objectives: &mut [f64],
+        measures: &mut [f64],
+        jacobians: Option<&mut [f64]>,
+    ) -> Result<EvaluationReport, ExternalError> {
+        let offers_jacobian = match &self.workers {
+            Workers::JsonLines(workers) => workers.iter().all(JsonLinesWorker::supports_jacobian),
+            Workers::Files(_) => true,
+        };
+        if jacobians.is_some() && !offers_jacobian {
+            return Err(ExternalError::NoJacobian);
+        }
+        let config = self.config.clone();
+        let buffers = Buffers { solutions, objectives, measures, jacobians };
+        let mut batch = Batch::new(&config, self.shape, self.failures_in_a_row, buffers)?;
+        self.drive(&mut batch, |_, batch| batch.is_open());
+        let (result, failures_in_a_row) = batch.finish();
+        self.failures_in_a_row = if result.is_ok() { failures_in_a_row } else { 0 };
+        if result.is_err() {
+            self.workers.each(|worker| worker.abandon());
+        }
+        result
+    }
+
+    /// Starts all workers and waits until they are ready.
+    fn say_hello(&mut self) -> Result<(), ExternalError> {
+        let config = self.config.clone();
+        let buffers = Buffers { solutions: &[], objectives: &mut [], measures: &mut [], jacobians: None };
+        let mut batch = Batch::new(&config, self.shape, 0, buffers)?;
+        self.drive(&mut batch, |workers, batch| !batch.is_fatal() && !workers.iter().all(|worker| worker.is_ready()));
+        batch.finish().0.map(drop)
+    }
+
+    fn drive(&mut self, batch: &mut Batch<'_>, goes_on: impl Fn(&[&mut dyn Worker], &Batch<'_>) -> bool) {
+        let mut workers = self.workers.as_dyn();
+        // First a look at everybody: a worker may have ended since the last batch, and should not be given a job then.
+        let mut is_due = vec![true; workers.len()];
+        while goes_on(&workers, batch) {
+            if self.stop.load(Ordering::Relaxed) {
+                return batch.end_with(ExternalError::Stopped);
+            }
+            let now = Instant::now();
+            for (worker, _) in workers.iter_mut().zip(&is_due).filter(|(_, is_due)| **is_due) {
+                worker.step(now, batch);
+            }
+            hand_out(&mut workers, batch);
+            if !goes_on(&workers, batch) {
+                return;
+            }
+            if let Err(source) = wait(&workers, &mut is_due) {
+                return batch.end_with(ExternalError::System { what: "cannot wait for the workers", source });
+            }
+        }
+    }
+}
+
+impl Drop for ExternalEvaluator {
+    fn drop(&mut self) {
+        self.workers.each(|worker| {
+            worker.abandon();
+            worker.close();
+        });
+        let start = Instant::now();
+        while start.elapsed() < FAREWELL && !self.workers.as_dyn().iter().all(|worker| worker.has_ended()) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // Whoever is left is killed when its process is dropped.
+    }
+}
+
+impl Workers {
+    fn as_dyn(&mut self) -> Vec<&mut dyn Worker> {
+        match self {
+            Self::JsonLines(workers) => workers.iter_mut().map(|worker| worker as _).collect(),
+            Self::Files(workers) => workers.iter_mut().map(|worker| worker as _).collect(),
+        }
+    }
+
+    fn each(&mut self, action: impl Fn(&mut dyn Worker)) {
+        self.as_dyn().into_iter().for_each(action);
+    }
+}
+
+/// Gives jobs to workers, one each in turn, as long as there are both.
+fn hand_out(workers: &mut [&mut dyn Worker], batch: &mut Batch<'_>) {
+    let mut found_any = true;
+    while found_any && batch.is_open() {
+        found_any = false;
+        for worker in workers.iter_mut() {
+            if let Some(job) = batch.take_job(|job| worker.fits(job)) {
+                worker.assign(job, Instant::now(), batch);
+                found_any = true;
+            }
+        }
+    }
+}
+
+/// Waits until a pipe has something or a worker wants to be woken, and notes whose turn it is.
+fn wait(workers: &[&mut dyn Worker], is_due: &mut [bool]) -> std::io::Result<()> {
+    let (mut fds, mut ends) = (Vec::new(), Vec::with_capacity(workers.len()));
+    for worker in workers {
+        worker.watch(&mut fds);
+        ends.push(fds.len());
+    }
+    let now = Instant::now();
+    let wake_at = workers.iter().filter_map(|worker| worker.wake_at()).min();
+    let sleep = wake_at.map_or(LONGEST_SLEEP, |time| time.saturating_duration_since(now)).min(LONGEST_SLEEP);
+    let timeout = Timespec { tv_sec: 0, tv_nsec: sleep.as_nanos() as _ };
+    match rustix::event::poll(&mut fds, Some(&timeout)) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let now = Instant::now();
+    let mut start = 0;
+    for ((worker, end), is_due) in workers.iter().zip(ends).zip(is_due) {
+        let has_event = fds[start..end].iter().any(|fd| !fd.revents().is_empty());
+        *is_due = has_event || worker.wake_at().is_none_or(|time| now >= time);
+        start = end;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_evaluator_can_be_moved_to_another_thread() {
+        fn is_send<T: Send>() {}
+        is_send::<ExternalEvaluator>();
+    }
+}

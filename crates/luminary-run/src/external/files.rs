@@ -1,0 +1,289 @@
+//! A worker that starts one process for each evaluation and exchanges files with it.
+
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::PollFd;
+
+use super::batch::{Batch, Job};
+use super::config::{ExternalConfig, FileFormat, FilesConfig, Shape};
+use super::error::ExternalError;
+use super::process::{self, LIVENESS_INTERVAL, Process};
+use super::report::{Fault, FaultKind, WorkerEvent};
+use super::scan::Scanner;
+use super::wire::{self, Row};
+use super::worker::Worker;
+
+/// How often a process is looked at that has closed its output and is about to end.
+const END_INTERVAL: Duration = Duration::from_millis(1);
+
+/// Where work directories are made, and how many of failed evaluations may still be kept.
+pub(super) struct WorkRoot {
+    path: PathBuf,
+    /// Removes the folder at the end, if it is a temporary one.
+    _temporary: Option<tempfile::TempDir>,
+    state: Mutex<WorkState>,
+}
+
+struct WorkState {
+    next_number: u64,
+    n_to_keep: usize,
+}
+
+/// A worker of the files protocol.
+pub(super) struct FilesWorker {
+    index: usize,
+    config: Arc<ExternalConfig>,
+    directory: PathBuf,
+    shape: Shape,
+    root: Arc<WorkRoot>,
+    running: Option<Evaluation>,
+}
+
+/// One evaluation under way.
+struct Evaluation {
+    process: Process,
+    row: usize,
+    folder: PathBuf,
+    deadline: Option<Instant>,
+    last_look: Instant,
+}
+
+impl WorkRoot {
+    pub(super) fn new(files: &FilesConfig) -> Result<Self, ExternalError> {
+        let wrap = |path: &Path, source| ExternalError::WorkDir { path: path.to_path_buf(), source };
+        let (path, temporary) = match &files.work_dir {
+            Some(path) => {
+                std::fs::create_dir_all(path).map_err(|source| wrap(path, source))?;
+                (std::path::absolute(path).map_err(|source| wrap(path, source))?, None)
+            }
+            None => {
+                let temporary = tempfile::Builder::new().prefix("luminary-").tempdir();
+                let temporary = temporary.map_err(|source| wrap(&std::env::temp_dir(), source))?;
+                (temporary.path().to_path_buf(), Some(temporary))
+            }
+        };
+        let state = WorkState { next_number: 0, n_to_keep: files.keep_failed }.into();
+        Ok(Self { path, _temporary: temporary, state })
+    }
+
+    /// Makes a folder nobody else has, beside those that earlier runs may have left.
+    fn make_folder(&self) -> Result<PathBuf, ExternalError> {
+        let mut state = self.state();
+        loop {
+            let folder = self.path.join(format!("evaluation-{:06}", state.next_number));
+            state.next_number += 1;
+            match std::fs::create_dir(&folder) {
+                Ok(()) => return Ok(folder),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(ExternalError::WorkDir { path: folder, source }),
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, WorkState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the folder of a failed evaluation, if any more are to be kept.
+    fn keep(&self, folder: &Path) -> Option<PathBuf> {
+        let mut state = self.state();
+        state.n_to_keep = state.n_to_keep.checked_sub(1)?;
+        Some(folder.to_path_buf())
+    }
+}
+
+impl FilesWorker {
+    pub(super) fn new(
+        index: usize,
+        config: Arc<ExternalConfig>,
+        directory: PathBuf,
+        shape: Shape,
+        root: Arc<WorkRoot>,
+    ) -> Self {
+        Self { index, config, directory, shape, root, running: None }
+    }
+
+    fn format(&self) -> FileFormat {
+        self.config.files.as_ref().map_or(FileFormat::default(), |files| files.format)
+    }
+
+    /// Names of the parameter and the result file.
+    fn file_names(&self) -> [&'static str; 2] {
+        match self.format() {
+            FileFormat::Json => ["params.json", "result.json"],
+            FileFormat::Text => ["params.txt", "result.txt"],
+        }
+    }
+
+    /// Writes the parameters and starts the process. The outer error ends the run.
+    fn start(&self, row: usize, now: Instant, batch: &Batch<'_>) -> Result<Result<Evaluation, Fault>, ExternalError> {
+        let folder = self.root.make_folder()?;
+        let [params, result] = self.file_names().map(|name| folder.join(name));
+        let text = self.params_text(row, batch);
+        std::fs::write(&params, text).map_err(|source| ExternalError::WorkDir { path: params.clone(), source })?;
+        let places = [("{params}", &*params), ("{result}", &*result), ("{work_dir}", &*folder)];
+        let mut command = process::command(&self.config, self.index, &self.directory, &places);
+        command.current_dir(&folder).stdin(Stdio::null());
+        let spawned = Process::spawn(&mut command)?;
+        if spawned.is_err() {
+            remove_folder(&folder);
+        }
+        let deadline = now.checked_add(self.config.limit_for(1));
+        Ok(spawned.map(|process| Evaluation { process, row, folder, deadline, last_look: now }))
+    }
+
+    fn params_text(&self, row: usize, batch: &Batch<'_>) -> Vec<u8> {
+        let solution = batch.solution(row);
+        let mut text = Vec::new();
+        match self.format() {
+            FileFormat::Json => {
+                text.extend_from_slice(b"{\"solution\":");
+                wire::write_numbers(solution, &mut text);
+                let (measure_dim, jacobian) = (self.shape.measure_dim, batch.wants_jacobian());
+                text.extend_from_slice(
+                    format!(",\"measure_dim\":{measure_dim},\"jacobian\":{jacobian}}}\n").as_bytes(),
+                );
+            }
+            FileFormat::Text => {
+                solution.iter().for_each(|number| text.extend_from_slice(format!("{number:?}\n").as_bytes()));
+            }
+        }
+        text
+    }
+
+    /// The verdict on a process that has ended.
+    fn verdict(&self, evaluation: &mut Evaluation, batch: &mut Batch<'_>) -> Result<(), Fault> {
+        let status = evaluation.process.kill().map_err(|error| Fault::NotStarted(error.to_string()))?;
+        if !status.success() {
+            return Err(Fault::from_status(status));
+        }
+        let [_, result] = self.file_names();
+        let bytes = read_limited(&evaluation.folder.join(result), self.config.answer_limit(1, self.shape))?;
+        let mut row = Row::default();
+        let jacobian = batch.wants_jacobian();
+        let fault = match self.format() {
+            FileFormat::Text => row.read_text(&bytes, self.shape, jacobian),
+            FileFormat::Json => Scanner::new(&bytes).and_then(|mut scanner| {
+                let fault = row.read(&mut scanner, self.shape, jacobian)?;
+                scanner.end().map(|()| fault)
+            }),
+        };
+        if let Some(fault) = fault.map_err(Fault::Garbage)? {
+            return Err(fault);
+        }
+        let values = [&[row.objective][..], &row.measures, &row.jacobian].concat();
+        batch.succeed(evaluation.row, &values);
+        Ok(())
+    }
+
+    /// Takes note of a failed evaluation.
+    fn fail(&self, mut evaluation: Evaluation, fault: Fault, batch: &mut Batch<'_>) {
+        evaluation.process.drain_output();
+        let stderr = evaluation.process.tail.lines();
+        let work_dir = self.root.keep(&evaluation.folder);
+        if work_dir.is_none() {
+            remove_folder(&evaluation.folder);
+        }
+        let row = evaluation.row;
+        let is_own_verdict = matches!(fault.kind(), FaultKind::Reported | FaultKind::NonFinite);
+        let event = WorkerEvent { worker: self.index, fault, rows: vec![row], stderr, work_dir };
+        match is_own_verdict {
+            true => batch.fail_row(row, event.fault.clone(), Some(event)),
+            false => batch.worker_failed(event, vec![Job { rows: vec![row], alone: true }]),
+        }
+    }
+}
+
+impl Worker for FilesWorker {
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    fn fits(&self, _job: &Job) -> bool {
+        self.running.is_none()
+    }
+
+    fn assign(&mut self, job: Job, now: Instant, batch: &mut Batch<'_>) {
+        let row = job.rows[0];
+        match self.start(row, now, batch) {
+            Err(error) => batch.end_with(error),
+            Ok(Ok(evaluation)) => self.running = Some(evaluation),
+            Ok(Err(fault)) => {
+                let (worker, rows) = (self.index, vec![row]);
+                let event = WorkerEvent { worker, fault, rows, stderr: Vec::new(), work_dir: None };
+                batch.worker_failed(event, vec![job]);
+            }
+        }
+    }
+
+    fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+        if let Some(evaluation) = &self.running {
+            evaluation.process.watch(false, fds);
+        }
+    }
+
+    fn wake_at(&self) -> Option<Instant> {
+        let evaluation = self.running.as_ref()?;
+        let interval = if evaluation.process.is_silent() { END_INTERVAL } else { LIVENESS_INTERVAL };
+        let look = evaluation.last_look + interval;
+        Some(evaluation.deadline.map_or(look, |deadline| deadline.min(look)))
+    }
+
+    fn step(&mut self, now: Instant, batch: &mut Batch<'_>) {
+        let Some(mut evaluation) = self.running.take() else { return };
+        evaluation.last_look = now;
+        evaluation.process.drain_output();
+        if evaluation.process.has_ended() {
+            match self.verdict(&mut evaluation, batch) {
+                Ok(()) => remove_folder(&evaluation.folder),
+                Err(fault) => self.fail(evaluation, fault, batch),
+            }
+        } else if evaluation.deadline.is_some_and(|deadline| now >= deadline) {
+            let _ = evaluation.process.kill();
+            self.fail(evaluation, Fault::TimedOut(self.config.time_limit), batch);
+        } else {
+            self.running = Some(evaluation);
+        }
+    }
+
+    fn abandon(&mut self) {
+        if let Some(mut evaluation) = self.running.take() {
+            let _ = evaluation.process.kill();
+            remove_folder(&evaluation.folder);
+        }
+    }
+
+    fn close(&mut self) {
+        self.abandon();
+    }
+
+    fn has_ended(&self) -> bool {
+        self.running.is_none()
+    }
+}
+
+/// Reads a result file, but not more than `limit` bytes of it.
+fn read_limited(path: &Path, limit: usize) -> Result<Vec<u8>, Fault> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let broken = |error: std::io::Error| Fault::Garbage(format!("expected the result file {name}: {error}"));
+    // Checked before opening: opening a named pipe would wait for a writer for ever.
+    if !std::fs::metadata(path).map_err(broken)?.is_file() {
+        return Err(Fault::Garbage(format!("expected {name} to be a file, found something else")));
+    }
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(broken)?;
+    file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(broken)?;
+    if bytes.len() > limit {
+        return Err(Fault::Garbage(format!("expected at most {limit} bytes in {name}, found more")));
+    }
+    Ok(bytes)
+}
+
+/// Removes the folder of an evaluation. A failure leaves files behind, which does not harm the run.
+fn remove_folder(folder: &Path) {
+    let _ = std::fs::remove_dir_all(folder);
+}

@@ -1,0 +1,38 @@
+//! Any program as the objective.
+//!
+//! An [`ExternalEvaluator`] owns a pool of workers and evaluates batches with them. Two protocols are spoken
+//! (`docs/external-evaluators.md` has both in full, with examples):
+//!
+//! - [`Protocol::JsonLines`]: each worker is a long-lived process that reads requests and writes answers, one JSON
+//!   object per line;
+//! - [`Protocol::Files`]: each evaluation is a process of its own, which reads a parameter file and writes a result
+//!   file in its own work directory.
+//!
+//! What holds for both:
+//!
+//! - Rows are placed by position and requests are cut by the batch size and the configuration only, so results depend
+//!   neither on the number of workers nor on timing, as long as the program gives the same answer to the same request.
+//! - A worker that crashes, hangs or talks nonsense costs at most its own evaluations. Rows that shared a request with
+//!   the culprit are evaluated again alone, so only rows that fail by themselves are lost.
+//! - Memory is bounded: answers, stderr and error texts are cut off at stated sizes.
+//! - Every worker is a process group of its own, and the whole group is killed, children included.
+//!
+//! One thread drives all workers with `poll`; there is no other concurrency.
+
+mod config;
+mod error;
+mod report;
+mod evaluator;
+mod batch;
+mod worker;
+mod json_lines;
+mod files;
+mod process;
+mod wire;
+mod scan;
+mod lines;
+
+pub use config::{ExternalConfig, FileFormat, FilesConfig, OnFailure, Protocol, Shape};
+pub use error::ExternalError;
+pub use evaluator::ExternalEvaluator;
+pub use report::{EvaluationReport, Fault, FaultKind, RowFailure, WorkerEvent};

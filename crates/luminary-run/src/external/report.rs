@@ -1,0 +1,248 @@
+//! What became of a batch: which rows failed and why, and what happened to the workers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+use serde::Serialize;
+
+/// Worker events kept for one batch; further ones are only counted.
+const MAX_EVENTS: usize = 1000;
+
+/// The outcome of one batch. Failed rows have NaN as objective, measures and Jacobian.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EvaluationReport {
+    /// Rows in the batch.
+    pub n_rows: usize,
+    /// Rows that failed for good, in ascending order.
+    pub failures: Vec<RowFailure>,
+    /// Evaluations that were repeated, because the row failed or because its request did.
+    pub n_repeated: usize,
+    /// Workers that failed and were replaced, in the order in which it was noticed; at most 1,000.
+    pub events: Vec<WorkerEvent>,
+    /// Events beyond the first 1,000.
+    pub n_events_left_out: usize,
+}
+
+impl EvaluationReport {
+    /// Number of failed rows by kind of fault.
+    pub fn failures_by_kind(&self) -> BTreeMap<FaultKind, usize> {
+        let mut counts = BTreeMap::new();
+        for failure in &self.failures {
+            *counts.entry(failure.fault.kind()).or_default() += 1;
+        }
+        counts
+    }
+
+    pub(super) fn push_event(&mut self, event: WorkerEvent) {
+        if self.events.len() < MAX_EVENTS {
+            self.events.push(event);
+        } else {
+            self.n_events_left_out += 1;
+        }
+    }
+}
+
+/// A row that failed for good.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RowFailure {
+    /// The row in its batch.
+    pub row: usize,
+    /// Why it failed the last time.
+    pub fault: Fault,
+}
+
+/// A worker that failed. It is replaced as soon as there is work for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkerEvent {
+    /// The worker, counted from 0.
+    pub worker: usize,
+    /// What it did.
+    pub fault: Fault,
+    /// Rows it was evaluating.
+    pub rows: Vec<usize>,
+    /// The last lines of its stderr (and stdout, in the files protocol).
+    pub stderr: Vec<String>,
+    /// Its work directory, if that was kept.
+    pub work_dir: Option<PathBuf>,
+}
+
+impl fmt::Display for WorkerEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "worker {} {}", self.worker, self.fault)?;
+        match self.rows.as_slice() {
+            [] => {}
+            [row] => write!(f, " while evaluating row {row}")?,
+            [first, .., last] => write!(f, " while evaluating {} rows from {first} to {last}", self.rows.len())?,
+        }
+        if let Some(work_dir) = &self.work_dir {
+            write!(f, "; its folder is kept: {}", work_dir.display())?;
+        }
+        if !self.stderr.is_empty() {
+            write!(f, "; its last output:")?;
+        }
+        self.stderr.iter().try_for_each(|line| write!(f, "\n    {line}"))
+    }
+}
+
+/// What a worker or an evaluation did wrong. Texts from outside are cut to 500 characters.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The process ended with this exit code.
+    Exited(i32),
+    /// The process was ended by this signal.
+    Killed(i32),
+    /// The process closed its output but went on running.
+    ClosedOutput,
+    /// The process could not be started.
+    NotStarted(String),
+    /// The evaluation, request or start took longer than this many seconds.
+    TimedOut(f64),
+    /// The answer does not follow the protocol.
+    Garbage(String),
+    /// A list in the answer has the wrong length.
+    WrongLength {
+        /// The list.
+        what: &'static str,
+        /// Its length by the problem's shape.
+        expected: usize,
+        /// Its length.
+        found: usize,
+    },
+    /// This part of the answer holds NaN or an infinity.
+    NonFinite(&'static str),
+    /// The evaluator itself says that it failed.
+    Reported(String),
+    /// The solution holds NaN or an infinity and was not sent.
+    BadSolution {
+        /// The first such component.
+        component: usize,
+    },
+}
+
+/// The kinds of faults, for counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// The process ended, closed its output or could not be started.
+    Crash,
+    /// Too slow, or hung.
+    TimeOut,
+    /// Not the protocol.
+    Garbage,
+    /// A list of the wrong length.
+    WrongLength,
+    /// NaN or infinite.
+    NonFinite,
+    /// Reported by the evaluator.
+    Reported,
+    /// A solution that cannot be sent.
+    BadSolution,
+}
+
+impl Fault {
+    /// The kind, for counting.
+    pub fn kind(&self) -> FaultKind {
+        match self {
+            Self::Exited(_) | Self::Killed(_) | Self::ClosedOutput | Self::NotStarted(_) => FaultKind::Crash,
+            Self::TimedOut(_) => FaultKind::TimeOut,
+            Self::Garbage(_) => FaultKind::Garbage,
+            Self::WrongLength { .. } => FaultKind::WrongLength,
+            Self::NonFinite(_) => FaultKind::NonFinite,
+            Self::Reported(_) => FaultKind::Reported,
+            Self::BadSolution { .. } => FaultKind::BadSolution,
+        }
+    }
+
+    pub(super) fn from_status(status: ExitStatus) -> Self {
+        use std::os::unix::process::ExitStatusExt;
+        match status.signal() {
+            Some(signal) => Self::Killed(signal),
+            None => Self::Exited(status.code().unwrap_or(-1)),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "exited with code {code}"),
+            Self::Killed(signal) => write!(f, "was killed by signal {signal}{}", signal_name(*signal)),
+            Self::ClosedOutput => write!(f, "closed its output without exiting"),
+            Self::NotStarted(error) => write!(f, "could not be started: {error}"),
+            Self::TimedOut(seconds) => write!(f, "took longer than {seconds} s"),
+            Self::Garbage(detail) => write!(f, "gave an answer that is not in the protocol: {detail}"),
+            Self::WrongLength { what, expected, found } => {
+                write!(f, "gave {what} of the wrong length: expected {expected}, found {found}")
+            }
+            Self::NonFinite(what) => write!(f, "gave NaN or an infinity in {what}"),
+            Self::Reported(text) => write!(f, "reported an error: {text}"),
+            Self::BadSolution { component } => write!(f, "was not asked: solution component {component} is not finite"),
+        }
+    }
+}
+
+/// The first 500 characters of a text from outside.
+pub(super) fn cut(text: &str) -> String {
+    const MAX_CHARS: usize = 500;
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{} ...", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => " (illegal instruction)",
+        6 => " (abort)",
+        8 => " (arithmetic error)",
+        9 => " (kill; perhaps out of memory)",
+        11 => " (segmentation fault)",
+        15 => " (terminate)",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(rows: Vec<usize>) -> WorkerEvent {
+        let stderr = vec!["Traceback".into(), "ValueError: no".into()];
+        WorkerEvent { worker: 3, fault: Fault::Exited(1), rows, stderr, work_dir: None }
+    }
+
+    #[test]
+    fn an_event_names_worker_cause_rows_and_last_lines() {
+        let text = event(vec![4, 5, 6]).to_string();
+        assert_eq!(
+            text,
+            "worker 3 exited with code 1 while evaluating 3 rows from 4 to 6; its last output:\n    \
+             Traceback\n    ValueError: no"
+        );
+    }
+
+    #[test]
+    fn failures_are_counted_by_kind() {
+        let faults = [Fault::Exited(1), Fault::Killed(9), Fault::NonFinite("objective")];
+        let failures = faults.into_iter().enumerate().map(|(row, fault)| RowFailure { row, fault }).collect();
+        let report = EvaluationReport { failures, ..Default::default() };
+        assert_eq!(report.failures_by_kind(), [(FaultKind::Crash, 2), (FaultKind::NonFinite, 1)].into());
+    }
+
+    #[test]
+    fn events_beyond_the_limit_are_counted_only() {
+        let mut report = EvaluationReport::default();
+        (0..MAX_EVENTS + 5).for_each(|row| report.push_event(event(vec![row])));
+        assert_eq!((report.events.len(), report.n_events_left_out), (MAX_EVENTS, 5));
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_characters_not_bytes() {
+        assert_eq!(cut("short"), "short");
+        assert_eq!(cut(&"é".repeat(600)), format!("{} ...", "é".repeat(500)));
+    }
+}

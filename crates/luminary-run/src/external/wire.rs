@@ -1,0 +1,315 @@
+//! The messages: requests are written straight from the solutions, answers are read straight into number buffers.
+
+use serde::{Deserialize, Serialize};
+
+use super::config::Shape;
+use super::report::{Fault, cut};
+use super::scan::{Scanned, Scanner};
+
+/// The protocol version in both hellos. Changes when an old evaluator would misunderstand a new Luminary.
+pub(super) const VERSION: u32 = 1;
+
+/// The largest id: every integer up to here is exact in programs whose only numbers are f64.
+const MAX_ID: f64 = 9_007_199_254_740_992.0;
+
+/// Appends the first line a worker gets.
+pub(super) fn write_hello(worker: usize, shape: Shape, out: &mut Vec<u8>) {
+    #[derive(Serialize)]
+    struct Hello {
+        hello: &'static str,
+        version: u32,
+        solution_dim: usize,
+        measure_dim: usize,
+        worker: usize,
+    }
+    let Shape { solution_dim, measure_dim } = shape;
+    let hello = Hello { hello: "luminary", version: VERSION, solution_dim, measure_dim, worker };
+    serde_json::to_writer(&mut *out, &hello).expect("plain data is written to memory");
+    out.push(b'\n');
+}
+
+/// What a worker says about itself.
+#[derive(Debug, Deserialize, PartialEq)]
+pub(super) struct HelloReply {
+    version: u32,
+    #[serde(default)]
+    pub(super) jacobian: bool,
+    solution_dim: Option<usize>,
+    measure_dim: Option<usize>,
+}
+
+/// Reads the first line a worker writes. It must know our version and, if it names its dimensions, have ours.
+pub(super) fn read_hello(line: &[u8], shape: Shape) -> Scanned<HelloReply> {
+    let shown = || cut(&String::from_utf8_lossy(line));
+    let reply: HelloReply = serde_json::from_slice(line)
+        .map_err(|error| format!("expected a hello such as {{\"version\": 1}}, found {:?} ({error})", shown()))?;
+    if reply.version != VERSION {
+        return Err(format!("expected protocol version {VERSION} in the hello, found {}", reply.version));
+    }
+    let dims = [
+        ("solution_dim", shape.solution_dim, reply.solution_dim),
+        ("measure_dim", shape.measure_dim, reply.measure_dim),
+    ];
+    match dims.into_iter().find(|(_, expected, found)| found.is_some_and(|found| found != *expected)) {
+        Some((name, expected, Some(found))) => Err(format!("expected {name} {expected} in the hello, found {found}")),
+        _ => Ok(reply),
+    }
+}
+
+/// Appends a request for these solutions.
+pub(super) fn write_request<'a>(
+    id: u64,
+    wants_jacobian: bool,
+    solutions: impl Iterator<Item = &'a [f64]>,
+    out: &mut Vec<u8>,
+) {
+    out.extend_from_slice(format!("{{\"id\":{id},\"jacobian\":{wants_jacobian},\"solutions\":[").as_bytes());
+    for (row, solution) in solutions.enumerate() {
+        if row > 0 {
+            out.push(b',');
+        }
+        write_numbers(solution, out);
+    }
+    out.extend_from_slice(b"]}\n");
+}
+
+/// Appends a list of finite numbers, each as the shortest text that reads back to the same bits.
+pub(super) fn write_numbers(numbers: &[f64], out: &mut Vec<u8>) {
+    out.push(b'[');
+    for (place, number) in numbers.iter().enumerate() {
+        if place > 0 {
+            out.push(b',');
+        }
+        serde_json::to_writer(&mut *out, number).expect("a number is written to memory");
+    }
+    out.push(b']');
+}
+
+/// An answer to a request. The buffers are used again for every answer.
+#[derive(Default)]
+pub(super) struct Answer {
+    pub(super) id: u64,
+    /// An error that concerns the whole request; there are no rows then.
+    pub(super) error: Option<String>,
+    /// One verdict for each row; `None` is a good one.
+    pub(super) verdicts: Vec<Option<Fault>>,
+    /// The rows' values one after the other. Those of bad rows mean nothing.
+    pub(super) values: Vec<f64>,
+    row: Row,
+}
+
+/// The values of one row.
+#[derive(Default)]
+pub(super) struct Row {
+    pub(super) objective: f64,
+    pub(super) measures: Vec<f64>,
+    /// Empty unless asked for.
+    pub(super) jacobian: Vec<f64>,
+}
+
+impl Answer {
+    /// Numbers of one row in `values`: objective, measures and, if asked for, the Jacobian.
+    pub(super) fn stride(shape: Shape, wants_jacobian: bool) -> usize {
+        1 + shape.measure_dim + if wants_jacobian { shape.jacobian_len() } else { 0 }
+    }
+
+    /// Reads one line. An error means that the line is not an answer at all; what is wrong with single rows is in the
+    /// verdicts. Never holds more than `max_rows` rows.
+    pub(super) fn read(&mut self, line: &[u8], shape: Shape, wants_jacobian: bool, max_rows: usize) -> Scanned<()> {
+        self.error = None;
+        self.verdicts.clear();
+        self.values.clear();
+        let (mut id, mut has_results) = (None, false);
+        let mut scanner = Scanner::new(line)?;
+        scanner.object(|scanner, key| match key {
+            "id" => {
+                id = scanner.number()?.filter(|id| id.fract() == 0.0 && (0.0..=MAX_ID).contains(id));
+                id.map(drop).ok_or_else(|| "expected a whole number as `id`".to_string())
+            }
+            "results" if has_results => Err("expected `results` once, found it twice".to_string()),
+            "results" => {
+                has_results = true;
+                scanner.array(|scanner| self.read_result(scanner, shape, wants_jacobian, max_rows))
+            }
+            "error" => read_error(scanner).map(|error| self.error = error),
+            _ => scanner.skip(),
+        })?;
+        scanner.end()?;
+        self.id = id.ok_or("expected `id` in the answer, found none")? as u64;
+        if !has_results && self.error.is_none() {
+            return Err("expected `results` or `error` in the answer, found neither".to_string());
+        }
+        Ok(())
+    }
+
+    fn read_result(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        shape: Shape,
+        wants_jacobian: bool,
+        max_rows: usize,
+    ) -> Scanned<()> {
+        if self.verdicts.len() == max_rows {
+            return Err(format!("expected at most {max_rows} results, found more"));
+        }
+        let verdict = self.row.read(scanner, shape, wants_jacobian)?;
+        self.verdicts.push(verdict);
+        self.values.push(self.row.objective);
+        self.values.extend_from_slice(&self.row.measures);
+        self.values.extend_from_slice(&self.row.jacobian);
+        // Keeps the stride when lists were too short.
+        self.values.resize(self.verdicts.len() * Self::stride(shape, wants_jacobian), f64::NAN);
+        Ok(())
+    }
+}
+
+impl Row {
+    /// Reads one result: `{"objective": ..., "measures": [...]}`, with a `jacobian` if asked for, or
+    /// `{"error": "..."}`. Gives what is wrong with the row, or an error if the text is broken.
+    pub(super) fn read(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        shape: Shape,
+        wants_jacobian: bool,
+    ) -> Scanned<Option<Fault>> {
+        self.objective = f64::NAN;
+        self.measures.clear();
+        self.jacobian.clear();
+        if scanner.peek() != Some(b'{') {
+            scanner.skip()?;
+            return Ok(Some(Fault::Garbage("expected an object for each result, found something else".into())));
+        }
+        let (mut has_objective, mut has_measures, mut has_jacobian) = (false, false, !wants_jacobian);
+        let (mut reported, mut fault) = (None, None);
+        scanner.object(|scanner, key| {
+            let found = match key {
+                "objective" => {
+                    has_objective = true;
+                    let number = scanner.number()?;
+                    self.objective = number.unwrap_or(f64::NAN);
+                    number.is_none().then(|| Fault::Garbage("expected a number as `objective`".into()))
+                }
+                "measures" => {
+                    has_measures = true;
+                    self.measures.clear();
+                    read_numbers(scanner, "measures", shape.measure_dim, &mut self.measures)?
+                }
+                "jacobian" if wants_jacobian => {
+                    has_jacobian = true;
+                    self.jacobian.clear();
+                    read_jacobian(scanner, shape, &mut self.jacobian)?
+                }
+                "error" => {
+                    reported = read_error(scanner)?;
+                    None
+                }
+                _ => {
+                    scanner.skip()?;
+                    None
+                }
+            };
+            fault = fault.take().or(found);
+            Ok(())
+        })?;
+        let missing = [("objective", has_objective), ("measures", has_measures), ("jacobian", has_jacobian)]
+            .into_iter()
+            .find(|(_, found)| !found)
+            .map(|(key, _)| Fault::Garbage(format!("expected `{key}` in each result, found none")));
+        Ok(reported.map(Fault::Reported).or(fault).or(missing).or_else(|| self.non_finite()))
+    }
+
+    /// Reads white-space separated numbers: objective, measures and, if asked for, the Jacobian.
+    pub(super) fn read_text(&mut self, bytes: &[u8], shape: Shape, wants_jacobian: bool) -> Scanned<Option<Fault>> {
+        let text = std::str::from_utf8(bytes).map_err(|error| format!("expected UTF-8, found {error}"))?;
+        let expected = Answer::stride(shape, wants_jacobian);
+        let mut numbers = Vec::with_capacity(expected);
+        let mut found = 0;
+        for word in text.split_whitespace() {
+            let number: f64 = word.parse().map_err(|_| format!("expected a number, found {:?}", cut(word)))?;
+            if found < expected {
+                numbers.push(number);
+            }
+            found += 1;
+        }
+        if found != expected {
+            return Ok(Some(Fault::WrongLength { what: "the result file", expected, found }));
+        }
+        self.objective = numbers[0];
+        self.measures = numbers[1..=shape.measure_dim].to_vec();
+        self.jacobian = numbers[1 + shape.measure_dim..].to_vec();
+        Ok(self.non_finite())
+    }
+
+    fn non_finite(&self) -> Option<Fault> {
+        let finite = |numbers: &[f64]| numbers.iter().all(|number| number.is_finite());
+        let parts = [
+            ("the objective", finite(&[self.objective])),
+            ("the measures", finite(&self.measures)),
+            ("the jacobian", finite(&self.jacobian)),
+        ];
+        parts.into_iter().find(|(_, finite)| !finite).map(|(what, _)| Fault::NonFinite(what))
+    }
+}
+
+/// Reads a list of exactly `expected` numbers; never stores more.
+fn read_numbers(
+    scanner: &mut Scanner<'_>,
+    what: &'static str,
+    expected: usize,
+    out: &mut Vec<f64>,
+) -> Scanned<Option<Fault>> {
+    if scanner.peek() != Some(b'[') {
+        scanner.skip()?;
+        return Ok(Some(Fault::Garbage(format!("expected a list of numbers as {what}"))));
+    }
+    let (mut found, mut others) = (0, 0);
+    scanner.array(|scanner| {
+        let number = scanner.number()?;
+        others += usize::from(number.is_none());
+        if found < expected {
+            out.push(number.unwrap_or(f64::NAN));
+        }
+        found += 1;
+        Ok(())
+    })?;
+    Ok(match (found == expected, others) {
+        (true, 0) => None,
+        (true, _) => Some(Fault::Garbage(format!("expected only numbers in {what}, found something else"))),
+        (false, _) => Some(Fault::WrongLength { what, expected, found }),
+    })
+}
+
+/// Reads one gradient for the objective and one for each measure.
+fn read_jacobian(scanner: &mut Scanner<'_>, shape: Shape, out: &mut Vec<f64>) -> Scanned<Option<Fault>> {
+    if scanner.peek() != Some(b'[') {
+        scanner.skip()?;
+        return Ok(Some(Fault::Garbage("expected a list of gradients as jacobian".into())));
+    }
+    let expected = 1 + shape.measure_dim;
+    let (mut found, mut fault) = (0, None);
+    scanner.array(|scanner| {
+        if found < expected {
+            let in_gradient = read_numbers(scanner, "a gradient in the jacobian", shape.solution_dim, out)?;
+            fault = fault.take().or(in_gradient);
+        } else {
+            scanner.skip()?;
+        }
+        found += 1;
+        Ok(())
+    })?;
+    let wrong_length = (found != expected).then_some(Fault::WrongLength { what: "the jacobian", expected, found });
+    Ok(fault.or(wrong_length))
+}
+
+/// Reads an error text; `null` is none.
+fn read_error(scanner: &mut Scanner<'_>) -> Scanned<Option<String>> {
+    match scanner.peek() {
+        Some(b'"') => scanner.string().map(|text| Some(cut(&text))),
+        Some(b'n') => scanner.skip().map(|()| None),
+        _ => scanner.skip().map(|()| Some("an error without a text".to_string())),
+    }
+}
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;

@@ -1,0 +1,38 @@
+//! What the evaluator's loop asks of a worker, whatever protocol it speaks.
+
+use std::time::Instant;
+
+use rustix::event::PollFd;
+
+use super::batch::{Batch, Job};
+
+/// One place in the pool. It survives its processes: when one fails, the worker starts the next.
+pub(super) trait Worker {
+    /// Whether the worker has got as far as it must before the first batch.
+    fn is_ready(&self) -> bool;
+
+    /// Whether the worker can take this job now.
+    fn fits(&self, job: &Job) -> bool;
+
+    /// Takes a job that fits.
+    fn assign(&mut self, job: Job, now: Instant, batch: &mut Batch<'_>);
+
+    /// Adds the pipes that should wake the loop.
+    fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>);
+
+    /// When [`step`](Self::step) should be called even if no pipe has anything.
+    fn wake_at(&self) -> Option<Instant>;
+
+    /// Does what can be done without waiting: start, write, read, notice the end of the process or of its time. What
+    /// happened goes to the batch.
+    fn step(&mut self, now: Instant, batch: &mut Batch<'_>);
+
+    /// Kills a process that is in the middle of a job; its answers are not wanted any more.
+    fn abandon(&mut self);
+
+    /// Tells the process that there is no more work, without waiting for it.
+    fn close(&mut self);
+
+    /// Whether no process is running any more.
+    fn has_ended(&self) -> bool;
+}

@@ -1,0 +1,4 @@
+//! Runs of the engine.
+
+#[cfg(unix)]
+pub mod external;

@@ -1,0 +1,9 @@
+//! External evaluators as a user meets them: real processes, and every fault they can have.
+#![cfg(unix)]
+
+mod support;
+mod json_lines;
+mod json_faults;
+mod json_starts;
+mod files;
+mod examples;

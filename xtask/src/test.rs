@@ -1,0 +1,22 @@
+//! `cargo xtask test`: everything that must hold before a change lands.
+
+use std::process::Command;
+
+use crate::process::{cargo, run};
+use crate::tidy;
+
+/// All checks.
+pub(crate) fn all() -> Result<(), String> {
+    rust()
+}
+
+/// All checks but Python's.
+pub(crate) fn rust() -> Result<(), String> {
+    tidy::check()?;
+    cargo(&["fmt", "--all", "--check"])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    cargo(&["test", "--workspace"])?;
+    run(Command::new(env!("CARGO"))
+        .args(["doc", "--workspace", "--no-deps", "--quiet"])
+        .env("RUSTDOCFLAGS", "-D warnings"))
+}
