@@ -8,3 +8,5 @@ mod convergence;
 mod determinism;
 mod resume;
 mod allocation;
+mod protocol;
+mod golden;

@@ -7,6 +7,9 @@ use crate::common::strategies;
 
 const BATCH_SIZE: usize = 12;
 
+/// What a test makes a strategy minimise.
+type Cost = fn(&[f64]) -> f64;
+
 fn shape(dim: usize, bounds: Option<Bounds>) -> StrategyShape {
     StrategyShape { dim, batch_size: BATCH_SIZE, sigma0: 0.5, bounds }
 }
@@ -146,7 +149,7 @@ fn rankings_that_lead_nowhere_or_away_for_ever_end_in_a_stop_or_stay_finite() {
     for (name, config) in strategies() {
         for dim in [1, 3] {
             // Constant rankings are noise; the second cost rewards going to infinity.
-            let costs: [(&str, fn(&[f64]) -> f64); 3] =
+            let costs: [(&str, Cost); 3] =
                 [("flat", |_| 0.0), ("outwards", |row| -row[0]), ("inwards", |row| row.iter().map(|x| x.abs()).sum())];
             for (kind, cost) in costs {
                 let (mut strategy, mut rng) = (start(&config, dim, None), WideRng::new(8));
