@@ -33,7 +33,7 @@ impl RunConfig {
         config.archive.cells = archive.cells.clone();
         config.archive.rule = archive.update;
         config.archive.qd_score_offset = archive.qd_score_offset;
-        config.non_finite = self.run.non_finite;
+        config.non_finite = Some(self.run.non_finite);
         for group in &mut config.emitters {
             algorithm.apply_to(&mut group.emitter);
         }
