@@ -5,7 +5,7 @@ mod problems;
 mod scenarios;
 
 pub(crate) use driver::{Driver, run, trajectory};
-pub(crate) use problems::{Bowl, Constant, Quantised};
+pub(crate) use problems::{Bowl, Constant, Quantised, Uneven};
 pub(crate) use scenarios::{Scenario, emitters, preset_config, rankers, scenarios, soft_archive, strategies};
 
 use luminary::archive::Archive;

@@ -34,7 +34,7 @@ fn scheduler(problem: &dyn Problem, emitter: &EmitterConfig, count: usize) -> Sc
         emitters: vec![EmitterGroup { count, emitter: emitter.clone() }],
         pool: Pool::All,
         initial: None,
-        non_finite: NonFinite::Reject,
+        non_finite: Some(NonFinite::Reject),
     };
     config.build().unwrap()
 }
