@@ -61,7 +61,7 @@ impl GradientConfig {
 }
 
 /// A point that moves by the directions it is given.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct GradientOptimizer {
     config: GradientConfig,
     pub(crate) state: GradientState,
@@ -91,6 +91,11 @@ impl GradientOptimizer {
     /// The point.
     pub fn theta(&self) -> &[f64] {
         &self.state.theta
+    }
+
+    /// The point, to be moved back into bounds.
+    pub(crate) fn theta_mut(&mut self) -> &mut [f64] {
+        &mut self.state.theta
     }
 
     /// Starts anew at `theta`.

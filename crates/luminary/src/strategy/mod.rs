@@ -2,10 +2,13 @@
 
 pub mod bounds;
 pub mod cma;
+#[cfg(test)]
+mod contract;
 pub mod gradient;
 pub mod lm_ma;
 pub mod open_ai;
 pub mod sep_cma;
+mod stop;
 mod weights;
 
 use std::borrow::Cow;

@@ -1,31 +1,220 @@
-use super::*;
+//! OpenAI-ES (Salimans, Ho, Chen, Sidor and Sutskever, "Evolution Strategies as a Scalable Alternative to Reinforcement
+//! Learning", 2017): a Gaussian of fixed width whose centre follows an estimated gradient, by Adam unless told otherwise.
+//!
+//! Samples are mirrored and the ranking is turned into centred ranks (the paper's Section 2: antithetic sampling and
+//! fitness shaping). All rows enter, so selection matters in one way only: with no parents nothing moves.
+//!
+//! Deviations from pyribs: it does not enforce bounds, and its mirrored gradient is twice as long (it divides by half the
+//! batch, which Adam does not notice). With bounds, the noise in the gradient is that of the solutions which were really
+//! evaluated, a row that was drawn again has lost its mirror image, and the centre is moved back into the bounds after
+//! each step; outside, all rows would be repaired to the same face and nothing would pull it back. There is no stop
+//! test on the step length: ranks keep the gradient from vanishing, and a flat ranking restarts by its own rule.
+
+use luminary_math::WideRng;
+use serde::{Deserialize, Serialize};
+
+use super::gradient::{GradientConfig, GradientOptimizer};
+use super::{EvolutionStrategy, StopReason, StrategyShape, expect_len};
+use crate::error::{CheckpointError, ConfigError};
+use crate::kernels;
+use crate::serde_floats;
+
+/// Settings of OpenAI-ES. The width of the samples is the initial step size, throughout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OpenAiConfig;
+#[serde(default)]
+pub struct OpenAiConfig {
+    /// What turns the estimated gradient into a step.
+    pub optimizer: GradientConfig,
+    /// Whether the second half of the rows mirrors the first, which halves the variance of the gradient on smooth
+    /// objectives. The batch size must be even then.
+    pub mirror: bool,
+}
+
+impl Default for OpenAiConfig {
+    fn default() -> Self {
+        Self { optimizer: GradientConfig::adam(0.01), mirror: true }
+    }
+}
+
+/// OpenAI-ES.
 #[derive(Clone, Debug)]
 pub struct OpenAiEs {
+    config: OpenAiConfig,
+    shape: StrategyShape,
+    /// Weight of each rank, best first.
+    utilities: Vec<f64>,
     pub(super) state: OpenAiState,
+    gradient: Vec<f64>,
 }
+
+/// Where OpenAI-ES is, and the noise it is waiting to be told about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct OpenAiState;
+pub struct OpenAiState {
+    optimizer: GradientOptimizer,
+    /// The noise behind the last rows asked for, `x = theta + sigma noise`, also where bounds moved x.
+    #[serde(with = "serde_floats")]
+    noise: Vec<f64>,
+    stopped: Option<StopReason>,
+}
+
 impl OpenAiEs {
-    pub fn new(_: &OpenAiConfig, _: StrategyShape) -> Result<Self, ConfigError> {
-        todo!()
+    /// Checks the settings and starts at the origin; `reset` moves it.
+    pub fn new(config: &OpenAiConfig, shape: StrategyShape) -> Result<Self, ConfigError> {
+        // Centred ranks divide by the batch size less one.
+        shape.check(2)?;
+        let (n, batch_size) = (shape.dim, shape.batch_size);
+        if config.mirror && !batch_size.is_multiple_of(2) {
+            return Err(ConfigError::Value {
+                what: "batch_size",
+                expected: "even because samples are mirrored (mirror = true)",
+                found: batch_size as f64,
+            });
+        }
+        let gradient = vec![0.0; n];
+        let optimizer = GradientOptimizer::new(config.optimizer, &gradient)?;
+        // Centred ranks from 1/2 for the best to -1/2 for the worst, with the factor 1 / (lambda sigma) of the gradient
+        // estimate (Algorithm 1, line 5).
+        let scale = 1.0 / (batch_size as f64 * shape.sigma0);
+        let utilities = (0..batch_size).map(|rank| scale * (0.5 - rank as f64 / (batch_size - 1) as f64)).collect();
+        let state = OpenAiState { optimizer, noise: vec![0.0; n * batch_size], stopped: None };
+        Ok(Self { config: config.clone(), shape, utilities, state, gradient })
     }
-    pub(super) fn load(&mut self, _: OpenAiState) -> Result<(), CheckpointError> {
-        todo!()
+
+    pub(super) fn load(&mut self, state: OpenAiState) -> Result<(), CheckpointError> {
+        expect_len("OpenAI-ES state", self.state.noise.len(), state.noise.len())?;
+        // The settings are those of the configuration, so only the optimiser's state is taken over.
+        self.state.optimizer.load(state.optimizer.state)?;
+        self.state.noise = state.noise;
+        self.state.stopped = state.stopped;
+        Ok(())
     }
 }
+
 impl EvolutionStrategy for OpenAiEs {
-    fn ask(&mut self, _: &mut WideRng, _: &mut [f64]) {}
-    fn tell(&mut self, _: &[f64], _: &[usize], _: usize) {}
+    fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]) {
+        let (n, sigma) = (self.shape.dim, self.shape.sigma0);
+        let OpenAiState { optimizer, noise, .. } = &mut self.state;
+        if self.config.mirror {
+            let (first, second) = noise.split_at_mut(solutions.len() / 2);
+            rng.fill_normal(first);
+            kernels::scale_into(first, -1.0, second);
+        } else {
+            rng.fill_normal(noise);
+        }
+        for (row, noise) in solutions.chunks_exact_mut(n).zip(noise.chunks_exact_mut(n)) {
+            sample(optimizer.theta(), sigma, noise, row);
+            let Some(bounds) = &self.shape.bounds else { continue };
+            let repaired = bounds.resample_or_repair(rng, row, |rng, row| {
+                rng.fill_normal(noise);
+                sample(optimizer.theta(), sigma, noise, row);
+            });
+            if repaired {
+                kernels::scaled_difference(row, optimizer.theta(), 1.0 / sigma, noise);
+            }
+        }
+    }
+
+    fn tell(&mut self, _solutions: &[f64], ranking: &[usize], n_parents: usize) {
+        if n_parents == 0 {
+            return;
+        }
+        let state = &mut self.state;
+        kernels::weighted_rows(&state.noise, self.shape.dim, ranking, &self.utilities, &mut self.gradient);
+        state.optimizer.step(&self.gradient);
+        if let Some(bounds) = &self.shape.bounds {
+            bounds.repair(state.optimizer.theta_mut());
+        }
+        if !state.optimizer.theta().iter().all(|theta| theta.is_finite()) {
+            state.stopped = Some(StopReason::NonFinite);
+        }
+    }
+
     fn stop_reason(&self) -> Option<StopReason> {
-        None
+        self.state.stopped
     }
-    fn reset(&mut self, _: &[f64]) {}
+
+    fn reset(&mut self, mean: &[f64]) {
+        self.state.optimizer.reset(mean);
+        self.state.stopped = None;
+    }
+
     fn mean(&self) -> &[f64] {
-        &[]
+        self.state.optimizer.theta()
     }
+
     fn batch_size(&self) -> usize {
-        0
+        self.shape.batch_size
+    }
+}
+
+/// `x <- theta + sigma noise`.
+fn sample(theta: &[f64], sigma: f64, noise: &[f64], x: &mut [f64]) {
+    for ((x, noise), theta) in x.iter_mut().zip(noise).zip(theta) {
+        *x = theta + sigma * noise;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::{Bounds, BoundsRule};
+
+    const DIM: usize = 3;
+
+    fn strategy(config: &OpenAiConfig, batch_size: usize, bounds: Option<Bounds>) -> OpenAiEs {
+        OpenAiEs::new(config, StrategyShape { dim: DIM, batch_size, sigma0: 0.5, bounds }).unwrap()
+    }
+
+    #[test]
+    fn mirrored_rows_lie_opposite_each_other() {
+        let mut strategy = strategy(&OpenAiConfig::default(), 8, None);
+        strategy.reset(&[1.0, 2.0, 3.0]);
+        let mut solutions = vec![0.0; DIM * 8];
+        strategy.ask(&mut WideRng::new(1), &mut solutions);
+        let (first, second) = solutions.split_at(DIM * 4);
+        for (i, (x, y)) in first.iter().zip(second).enumerate() {
+            let centre = strategy.mean()[i % DIM];
+            assert!(((x + y) / 2.0 - centre).abs() < 1e-12 && (x - y).abs() > 0.0);
+        }
+    }
+
+    #[test]
+    fn a_step_of_ascent_is_the_estimate_of_algorithm_1_with_the_rows_that_were_evaluated() {
+        let optimizer = GradientConfig::Ascent { learning_rate: 0.25 };
+        for (mirror, clipped) in [(false, false), (true, false), (true, true)] {
+            let bounds = clipped.then(|| Bounds::uniform(DIM, -0.4, 0.4, BoundsRule::Clip));
+            let mut strategy = strategy(&OpenAiConfig { optimizer, mirror }, 4, bounds);
+            let mut solutions = vec![0.0; DIM * 4];
+            strategy.ask(&mut WideRng::new(4), &mut solutions);
+            assert_eq!(solutions.iter().any(|x| x.abs() == 0.4), clipped);
+            let ranking = [2, 0, 3, 1];
+            strategy.tell(&solutions, &ranking, 1);
+            // theta was zero, so noise = x / sigma; utilities of four rows are 1/2, 1/6, -1/6, -1/2.
+            for j in 0..DIM {
+                let utilities = [0.5, 1.0 / 6.0, -1.0 / 6.0, -0.5];
+                let sum: f64 = ranking.iter().zip(utilities).map(|(row, u)| u * solutions[row * DIM + j] / 0.5).sum();
+                assert!((strategy.mean()[j] - 0.25 * sum / (4.0 * 0.5)).abs() < 1e-12, "{mirror} {clipped} {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_odd_batch_cannot_be_mirrored() {
+        let shape = StrategyShape { dim: 3, batch_size: 7, sigma0: 1.0, bounds: None };
+        let message = OpenAiEs::new(&OpenAiConfig::default(), shape.clone()).unwrap_err().to_string();
+        assert_eq!(message, "expected batch_size to be even because samples are mirrored (mirror = true), found 7");
+        assert!(OpenAiEs::new(&OpenAiConfig { mirror: false, ..Default::default() }, shape).is_ok());
+    }
+
+    #[test]
+    fn a_diverging_centre_stops() {
+        let config = OpenAiConfig { optimizer: GradientConfig::Ascent { learning_rate: f64::MAX }, mirror: false };
+        let mut strategy = strategy(&config, 4, None);
+        let (mut rng, mut solutions) = (WideRng::new(1), vec![0.0; DIM * 4]);
+        for _ in 0..50 {
+            strategy.ask(&mut rng, &mut solutions);
+            strategy.tell(&solutions, &[0, 1, 2, 3], 2);
+        }
+        assert_eq!(strategy.stop_reason(), Some(StopReason::NonFinite));
     }
 }

@@ -1,5 +1,32 @@
 //! Recombination weights.
 
+/// The weights of the number of parents at hand. Filter selection changes that number from call to call, so they are
+/// kept until it does.
+#[derive(Clone, Debug)]
+pub(super) struct ParentWeights {
+    pub(super) weights: Vec<f64>,
+    pub(super) mu_eff: f64,
+}
+
+impl ParentWeights {
+    /// For up to `batch_size` parents, starting with the better half.
+    pub(super) fn new(batch_size: usize) -> Self {
+        let mut weights = Self { weights: Vec::with_capacity(batch_size), mu_eff: 1.0 };
+        weights.prepare((batch_size / 2).max(1));
+        weights
+    }
+
+    /// Makes the weights those of `n_parents >= 1` parents. Returns whether that changed them.
+    pub(super) fn prepare(&mut self, n_parents: usize) -> bool {
+        if self.weights.len() == n_parents {
+            return false;
+        }
+        self.weights.resize(n_parents, 0.0);
+        self.mu_eff = recombination_weights(&mut self.weights);
+        true
+    }
+}
+
 /// Writes the normalised weights of `weights.len()` parents, `w_i ~ ln(mu + 1/2) - ln i` (Hansen's tutorial, Eq. 49
 /// with mu parents), and returns `mu_eff = 1 / sum w_i^2`.
 pub fn recombination_weights(weights: &mut [f64]) -> f64 {

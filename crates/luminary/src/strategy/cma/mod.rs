@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use factor::Factorisation;
 
+use super::stop::{GROWTH_LIMIT, MAX_CONDITION, check_growth_limit, stop_by_size};
 use super::{EvolutionStrategy, StopReason, StrategyShape, expect_len};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
@@ -50,15 +51,9 @@ pub struct CmaConfig {
 
 impl Default for CmaConfig {
     fn default() -> Self {
-        Self { variant: Variant::default(), factorisation: Factorisation::default(), active: false, growth_limit: 1e6 }
+        Self { variant: Variant::default(), factorisation: Factorisation::default(), active: false, growth_limit: GROWTH_LIMIT }
     }
 }
-
-/// Condition numbers beyond this leave too few digits to sample from.
-const MAX_CONDITION: f64 = 1e14;
-
-/// Standard deviations below this are as good as none.
-const MIN_DEVIATION: f64 = 1e-11;
 
 /// CMA-ES.
 #[derive(Debug)]
@@ -115,9 +110,7 @@ impl CmaEs {
     pub fn new(config: &CmaConfig, shape: StrategyShape) -> Result<Self, ConfigError> {
         // One row alone has no better half to learn from.
         shape.check(2)?;
-        if !(config.growth_limit > 1.0) {
-            return Err(ConfigError::Value { what: "growth_limit", expected: "> 1", found: config.growth_limit });
-        }
+        check_growth_limit(config.growth_limit)?;
         let (n, batch_size) = (shape.dim, shape.batch_size);
         let state = CmaState {
             mean: vec![0.0; n],
@@ -208,13 +201,12 @@ impl CmaEs {
         // The largest diagonal entry of C bounds its largest eigenvalue from below, and n times it from above.
         let largest = state.c.iter().step_by(self.shape.dim + 1).copied().fold(0.0, f64::max);
         let deviation = state.sigma * largest.sqrt();
-        if !finite || !deviation.is_finite() {
-            state.stopped = Some(StopReason::NonFinite);
-        } else if deviation < MIN_DEVIATION {
-            state.stopped = Some(StopReason::StepTooSmall);
-        } else if deviation > self.config.growth_limit * self.shape.sigma0 {
-            state.stopped = Some(StopReason::StepTooLarge);
-        }
+        let reason = if finite {
+            stop_by_size(deviation, self.config.growth_limit * self.shape.sigma0)
+        } else {
+            Some(StopReason::NonFinite)
+        };
+        state.stopped = reason.or(state.stopped);
     }
 
     pub(super) fn load(&mut self, state: CmaState) -> Result<(), CheckpointError> {
