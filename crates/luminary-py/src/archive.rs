@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use luminary::archive::{
-    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellIdx, CellsConfig, GridConfig, LearningRate, NonFinite,
-    UpdateRule,
+    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellIdx, CellsConfig, CentroidSource, CvtConfig, GridConfig,
+    LearningRate, NonFinite, UpdateRule,
 };
 use luminary::error::CallError;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -81,6 +81,25 @@ impl NativeArchive {
         qd_score_offset: f64,
     ) -> PyResult<Self> {
         let cells = CellsConfig::Grid(GridConfig { resolution: dims, measure_bounds: pairs(&lower, &upper), epsilon });
+        build(solution_dim, cells, learning_rate, threshold_min, qd_score_offset)
+    }
+
+    /// Voronoi regions of the given centroids, stored row by row.
+    #[staticmethod]
+    #[pyo3(signature = (solution_dim, centroids, lower, upper, learning_rate, threshold_min, qd_score_offset))]
+    fn cvt(
+        solution_dim: usize,
+        centroids: Vec<f64>,
+        lower: Vec<f64>,
+        upper: Vec<f64>,
+        learning_rate: Option<f64>,
+        threshold_min: f64,
+        qd_score_offset: f64,
+    ) -> PyResult<Self> {
+        let measure_bounds = pairs(&lower, &upper);
+        let n_cells = centroids.len() / measure_bounds.len().max(1);
+        let centroids = CentroidSource::Given(centroids);
+        let cells = CellsConfig::Cvt(CvtConfig { n_cells, measure_bounds, centroids, seed: 0 });
         build(solution_dim, cells, learning_rate, threshold_min, qd_score_offset)
     }
 

@@ -8,6 +8,7 @@
 mod archive;
 mod convert;
 mod emitter;
+mod kmeans;
 mod run;
 mod scheduler;
 mod strategy;
@@ -26,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scheduler::tell_all, module)?)?;
     module.add_function(wrap_pyfunction!(scheduler::ask_gradients_all, module)?)?;
     module.add_function(wrap_pyfunction!(scheduler::tell_gradients_all, module)?)?;
+    module.add_function(wrap_pyfunction!(kmeans::k_means, module)?)?;
     module.add_function(wrap_pyfunction!(run::presets, module)?)?;
     Ok(())
 }

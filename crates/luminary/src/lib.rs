@@ -38,7 +38,6 @@
 //! The engine does no input or output, reads no clock, starts no threads and has no global state. The same
 //! configuration and seed give bit-identical archives for any number of threads.
 
-pub mod archive;
 pub mod problem;
 pub mod scheduler;
 pub mod archive;
