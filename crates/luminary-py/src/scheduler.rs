@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::archive::{ArchiveState, NativeArchive};
-use crate::convert::{OrRaise, lock, slice};
+use crate::convert::{OrRaise, lock, slice, status_number};
 use crate::emitter::{NativeEmitter, Told};
 
 type Asked<'py> = (Bound<'py, PyArray2<f64>>, Vec<usize>);
@@ -60,21 +60,21 @@ pub(crate) fn ask_gradients_all<'py>(py: Python<'py>, emitters: Vec<Py<NativeEmi
 }
 
 /// Adds rows to the archives, then each emitter ranks, adapts and restarts. With `one_by_one` a later row sees what an
-/// earlier one changed.
+/// earlier one changed. Returns the status of each row.
 #[pyfunction]
-pub(crate) fn tell_all(
-    py: Python<'_>,
+pub(crate) fn tell_all<'py>(
+    py: Python<'py>,
     archive: Py<NativeArchive>,
     result: Option<Py<NativeArchive>>,
     emitters: Vec<Py<NativeEmitter>>,
     sizes: Vec<usize>,
-    solutions: PyReadonlyArray2<'_, f64>,
-    objectives: PyReadonlyArray1<'_, f64>,
-    measures: PyReadonlyArray2<'_, f64>,
+    solutions: PyReadonlyArray2<'py, f64>,
+    objectives: PyReadonlyArray1<'py, f64>,
+    measures: PyReadonlyArray2<'py, f64>,
     one_by_one: bool,
-) -> PyResult<()> {
+) -> PyResult<Bound<'py, PyArray1<i32>>> {
     let rows = Rows { solutions: slice(&solutions)?, objectives: slice(&objectives)?, measures: slice(&measures)? };
-    py.detach(|| {
+    let status = py.detach(|| {
         let mut archive = lock(archive.get().state());
         let (status, value) = add(&mut archive, &rows, one_by_one).or_raise()?;
         if let Some(result) = &result {
@@ -91,8 +91,9 @@ pub(crate) fn tell_all(
             };
             lock(emitter.get().state()).tell(&archive.archive, &told);
         }
-        Ok(())
-    })
+        PyResult::Ok(status.into_iter().map(status_number).collect())
+    })?;
+    Ok(PyArray1::from_vec(py, status))
 }
 
 /// Adds the gradient points to the archives and hands each emitter its Jacobians.

@@ -62,12 +62,12 @@ class ArchiveDataFrame(pd.DataFrame):
         """The values of a field as an array with one entry for each elite; always a copy.
 
         Raises:
-            ValueError: There is no such field.
+            KeyError: There is no such field.
         """
         if field in self:
             return np.array(self[field].to_numpy(copy=True))
         fields, vectors = self._columns_by_field()
         if not vectors.get(field, False):
-            raise ValueError(f"'{field}' is not a field of this DataFrame; the fields are {list(fields)}")
+            raise KeyError(f"Field '{field}' was not found.")
         columns = sorted(fields[field], key=lambda column: int(_COLUMN.match(str(column))["index"]))
         return self[columns].to_numpy(copy=True)

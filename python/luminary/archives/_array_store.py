@@ -157,7 +157,8 @@ class ArrayStore:
             raise ValueError(
                 f"`data` has keys {data.keys()} but should have the same keys as this ArrayStore, i.e., "
                 f"{self._fields.keys()}. This error may occur if the archive has extra_fields but the fields were not "
-                "passed to archive.add() or scheduler.tell()."
+                "passed to archive.add() or scheduler.tell(). This can also occur if the archive and result_archive "
+                "have different extra_fields."
             )
         columns = {}
         for name, values in data.items():
@@ -165,9 +166,12 @@ class ArrayStore:
             columns[name] = field_array(values, array.shape[1:], array.dtype)
             if columns[name].ndim == 0 or len(columns[name]) != len(indices):
                 length = "no length" if columns[name].ndim == 0 else f"length {len(columns[name])}"
-                raise ValueError(f"`{name}` has {length} but should have the same length as `indices` ({len(indices)})")
+                raise ValueError(
+                    f"In `data`, the array for `{name}` has {length} but should be the same length as indices "
+                    f"({len(indices)})"
+                )
         self._updates[0] += 1
-        unique, first = np.unique(indices, return_index=True)
+        unique = np.unique(indices)
         new = unique[~self._occupied[unique]]
         self._occupied[new] = True
         self._occupied_list[self._n_occupied : self._n_occupied + len(new)] = new

@@ -36,7 +36,7 @@ class GridArchive(CellArchive):
         >>> archive = GridArchive(solution_dim=3, dims=[10, 10], ranges=[(-1, 1), (-1, 1)])
         >>> archive.add([[1, 2, 3], [4, 5, 6]], [0.5, 0.7], [[0, 0], [0, 0]])["status"].tolist()
         [2, 2]
-        >>> archive.add_single([7, 8, 9], 0.6, [0, 0])["status"] == 0
+        >>> bool(archive.add_single([7, 8, 9], 0.6, [0, 0])["status"] == 0)
         True
         >>> occupied, elite = archive.retrieve_single([0.01, 0.01])
         >>> elite["solution"].tolist()
