@@ -72,4 +72,4 @@ def field_array(values, shape, dtype, n_rows=None) -> np.ndarray:
 
 def as_native(array) -> np.ndarray:
     """A contiguous float64 array for the engine."""
-    return np.ascontiguousarray(array, dtype=np.float64)
+    return np.asarray(array, dtype=np.float64, order="C")
