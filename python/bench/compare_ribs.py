@@ -37,10 +37,9 @@ class LinearProjection:
     def evaluate(self, solutions):
         """Objectives and measures."""
         objective = 100 * (1 - np.sum(np.square(solutions - SHIFT), axis=1) / self.worst)
-        inside = np.abs(solutions) <= BOUND
-        clipped = np.where(inside, solutions, BOUND / np.where(inside, 1.0, solutions))
-        half = self.dim // 2
-        return objective, np.stack((clipped[:, :half].sum(axis=1), clipped[:, half:].sum(axis=1)), axis=1)
+        clipped, outside = solutions.copy(), np.abs(solutions) > BOUND
+        clipped[outside] = BOUND / clipped[outside]
+        return objective, clipped.reshape(len(solutions), 2, -1).sum(axis=2)
 
     def evaluate_dqd(self, solutions):
         """Objectives, measures and gradients."""
