@@ -61,7 +61,7 @@ def test_archives_do_the_same_with_the_same_rows(kind, settings):
         for name, value in vars(theirs.stats).items():
             found = getattr(ours.stats, name)
             tolerance = 1e-4 if settings == "float32" else 1e-9
-            assert (value is None and found is None) or float(found) == pytest.approx(float(value), rel=tolerance), name
+            assert (value is None and found is None) or float(found) == pytest.approx(float(value), rel=tolerance, abs=1e-5), name
         queries = rng.uniform(-1.5, 1.5, (20, 2))
         same(theirs.index_of(queries), ours.index_of(queries))
         (found, elites), (our_found, our_elites) = theirs.retrieve(queries), ours.retrieve(queries)

@@ -50,7 +50,8 @@ impl ArchiveState {
         let mut rows: Vec<(CellIdx, usize)> = accepted.map(|row| (self.report.cell[row], row)).collect();
         rows.sort_unstable();
         let first_best = |group: &[(CellIdx, usize)]| {
-            let best = group.iter().reduce(|best, next| if objectives[next.1] > objectives[best.1] { next } else { best });
+            let best =
+                group.iter().reduce(|best, next| if objectives[next.1] > objectives[best.1] { next } else { best });
             best.map_or(0, |&(_, row)| row as i64)
         };
         rows.chunk_by(|a, b| a.0 == b.0).map(first_best).collect()

@@ -332,10 +332,13 @@ impl NativeEmitter {
         let jacobians = slice(&jacobians)?;
         py.detach(|| {
             let mut state = lock(&self.state);
-            let expected = state.emitter.n_gradients() * (1 + self.origin.measure_bounds.len()) * self.origin.solution_dim;
+            let expected =
+                state.emitter.n_gradients() * (1 + self.origin.measure_bounds.len()) * self.origin.solution_dim;
             if jacobians.len() != expected {
                 let found = jacobians.len();
-                return Err(PyValueError::new_err(format!("expected {expected} values in the Jacobian, found {found}")));
+                return Err(PyValueError::new_err(format!(
+                    "expected {expected} values in the Jacobian, found {found}"
+                )));
             }
             state.emitter.tell_gradients(jacobians);
             state.has_gradients = true;

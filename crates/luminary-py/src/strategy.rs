@@ -212,6 +212,8 @@ pub(crate) fn variant_of(name: &str) -> PyResult<Variant> {
     match name {
         "standard" => Ok(Variant::Standard),
         "published" => Ok(Variant::Published),
-        _ => Err(PyValueError::new_err(format!("expected variant to be \"standard\" or \"published\", found {name:?}"))),
+        _ => {
+            Err(PyValueError::new_err(format!("expected variant to be \"standard\" or \"published\", found {name:?}")))
+        }
     }
 }

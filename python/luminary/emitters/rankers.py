@@ -64,8 +64,8 @@ class RankerBase(ABC):
 
 
 def _descending(*keys):
-    """Rows from best to worst by the first key, then the next; among equals the later row comes first."""
-    return np.flip(np.lexsort(tuple(reversed(keys))))
+    """Rows from best to worst by the first key, then the next."""
+    return np.flip(np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(tuple(reversed(keys))))
 
 
 class _TwoStage:
@@ -207,16 +207,20 @@ class NSLCClassicRanker(NSLCRanker):
 
 
 def _fronts(values):
-    """Rows by Pareto front, the first not dominated by any, the next only by it, and so on."""
+    """Rows by Pareto front (Deb et al., 2002, Section III.A), each in the order in which the sort finds its rows."""
     at_least = (values[:, None] >= values[None]).all(axis=2)
     dominates = at_least & (values[:, None] > values[None]).any(axis=2)
     n_dominating = dominates.sum(axis=0)
-    left = np.ones(len(values), dtype=bool)
-    while left.any():
-        front = np.flatnonzero(left & (n_dominating == 0))
+    front = np.flatnonzero(n_dominating == 0)
+    while len(front):
         yield front
-        left[front] = False
-        n_dominating = n_dominating - dominates[front].sum(axis=0)
+        following = []
+        for row in front:
+            for dominated in np.flatnonzero(dominates[row]):
+                n_dominating[dominated] -= 1
+                if n_dominating[dominated] == 0:
+                    following.append(dominated)
+        front = np.array(following, dtype=np.int64)
 
 
 def _crowding(values):

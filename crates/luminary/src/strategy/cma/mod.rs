@@ -51,7 +51,12 @@ pub struct CmaConfig {
 
 impl Default for CmaConfig {
     fn default() -> Self {
-        Self { variant: Variant::default(), factorisation: Factorisation::default(), active: false, growth_limit: GROWTH_LIMIT }
+        Self {
+            variant: Variant::default(),
+            factorisation: Factorisation::default(),
+            active: false,
+            growth_limit: GROWTH_LIMIT,
+        }
     }
 }
 
