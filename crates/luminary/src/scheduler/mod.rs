@@ -106,6 +106,7 @@ impl Scheduler {
         let mut emitters: Vec<Box<dyn Emitter>> = Vec::new();
         let configs = config.emitters.iter().flat_map(|group| (0..group.count).map(|_| &group.emitter));
         for (i, emitter) in configs.enumerate() {
+            emitter.check_can_learn()?;
             emitters.push(emitter.build(&EmitterShape {
                 solution_dim: config.archive.solution_dim,
                 measure_bounds: archive.cells().measure_bounds(),
