@@ -1,7 +1,9 @@
 //! Project automation: `cargo xtask <command>`.
 #![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
 
+mod chromium;
 mod process;
+mod python;
 mod test;
 mod tidy;
 
@@ -12,8 +14,10 @@ const USAGE: &str = "usage: cargo xtask <command>
 commands:
   test             everything that must hold: formatting, lints, tests, docs, Python
   test rust        the same without Python
+  test python      the Python package alone
   tidy             the project's own rules about its files
-  bench [name]     benchmarks: engine (default) prints trials with the share of time per stage";
+  bench [name]     benchmarks: engine (default) prints trials with the share of time per stage,
+                   trial runs one algorithm on one domain, pyribs compares the Python package with pyribs";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -21,7 +25,9 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => test::all(),
         ["test", "rust"] => test::rust(),
+        ["test", "python"] => python::test(),
         ["tidy"] => tidy::check(),
+        ["bench", "pyribs"] => python::bench(),
         ["bench"] => process::cargo(&["run", "--release", "--package", "luminary-bench"]),
         ["bench", rest @ ..] => {
             process::cargo(&[&["run", "--release", "--package", "luminary-bench", "--"], rest].concat())

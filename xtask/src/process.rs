@@ -8,11 +8,13 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace root").to_owned()
 }
 
-/// Runs a command in the workspace root, showing it first.
+/// Runs a command, in the workspace root unless it has a folder of its own, showing it first.
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     println!("$ {}", shown(command));
-    let status = command.current_dir(root()).status();
-    match status {
+    if command.get_current_dir().is_none() {
+        command.current_dir(root());
+    }
+    match command.status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{} ended with {status}", shown(command))),
         Err(error) => Err(format!("{} could not be started: {error}", shown(command))),

@@ -3,16 +3,18 @@
 use std::process::Command;
 
 use crate::process::{cargo, run};
-use crate::tidy;
+use crate::{chromium, python, tidy};
 
 /// All checks.
 pub(crate) fn all() -> Result<(), String> {
-    rust()
+    rust()?;
+    python::test()
 }
 
 /// All checks but Python's.
 pub(crate) fn rust() -> Result<(), String> {
     tidy::check()?;
+    chromium::ensure()?;
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     cargo(&["test", "--workspace"])?;

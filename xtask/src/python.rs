@@ -1,0 +1,53 @@
+//! The Python package: its wheel in a fresh virtual environment, and what runs there.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::process::{root, run};
+
+/// What the tests need besides the package itself: the optional packages, the tools, and the rival for comparisons.
+const TEST_PACKAGES: [&str; 8] =
+    ["maturin>=1.7,<2", "numpy", "pandas", "pyarrow", "matplotlib", "pytest", "mypy", "ribs==0.12.0"];
+
+/// Builds the wheel, installs it and runs the tests.
+pub(crate) fn test() -> Result<(), String> {
+    install("dev")?;
+    run(in_environment("python").args(["-m", "pytest", "--quiet", "python/tests"]))
+}
+
+/// Measures the package beside pyribs, one thread each.
+pub(crate) fn bench() -> Result<(), String> {
+    install("release")?;
+    run(in_environment("python").arg("python/bench/compare_ribs.py").env("OMP_NUM_THREADS", "1"))
+}
+
+fn install(profile: &str) -> Result<(), String> {
+    let environment = environment();
+    let wheels = root().join("target/wheels");
+    // Fresh each time: what an earlier build left behind must not hide a missing file.
+    for folder in [&environment, &wheels] {
+        if folder.exists() {
+            std::fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+    }
+    run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
+    run(in_environment("pip").args(["install", "--quiet", "--disable-pip-version-check"]).args(TEST_PACKAGES))?;
+    let mut maturin = in_environment("maturin");
+    maturin.args(["build", "--profile", profile, "--out"]).arg(&wheels).current_dir(root().join("python"));
+    run(&mut maturin)?;
+    let wheel = std::fs::read_dir(&wheels)
+        .ok()
+        .and_then(|mut entries| entries.next()?.ok())
+        .ok_or_else(|| format!("expected a wheel in {}, found none", wheels.display()))?;
+    run(in_environment("pip")
+        .args(["install", "--quiet", "--disable-pip-version-check", "--no-deps"])
+        .arg(wheel.path()))
+}
+
+fn environment() -> PathBuf {
+    root().join("target/python-tests")
+}
+
+fn in_environment(program: &str) -> Command {
+    Command::new(environment().join("bin").join(program))
+}
