@@ -186,6 +186,13 @@ proptest! {
             prop_assert!(alike.rank(config).1, "{config:?}");
             prop_assert!(!different.rank(config).1, "{config:?}");
         }
+        // Alike in value but not in stage is flat only for rankers without stages.
+        let mut staged = alike.clone();
+        staged.status[0] = Status::New;
+        for config in rankers() {
+            let has_stages = key(config, &staged, 0).0 == 2;
+            prop_assert_eq!(staged.rank(config).1, !has_stages, "{:?}", config);
+        }
     }
 }
 
