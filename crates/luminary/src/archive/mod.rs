@@ -358,6 +358,12 @@ impl Archive {
         Ok(if finite { self.elite(self.cells.cell_of(measures)) } else { None })
     }
 
+    /// The position of a cell's elite in the order of [`nth_elite`](Self::nth_elite), if the cell exists and is
+    /// occupied.
+    pub fn slot_of(&self, cell: CellIdx) -> Option<usize> {
+        (cell.index() < self.n_cells()).then(|| self.store.slot(cell)).flatten()
+    }
+
     /// The `i`-th elite in the order in which cells were first occupied, `i < len()`: drawing `i` uniformly draws
     /// uniformly over occupied cells in constant time.
     pub fn nth_elite(&self, i: usize) -> Elite<'_> {

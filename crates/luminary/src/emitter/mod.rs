@@ -206,6 +206,23 @@ impl EmitterConfig {
             Self::Arborescence(config) => Box::new(ArborescenceEmitter::new(config, shape)?),
         })
     }
+
+    /// Refuses an emitter that could never learn: the better half of a single row is no row.
+    pub(crate) fn check_can_learn(&self) -> Result<(), ConfigError> {
+        let (selection, batch_size) = match self {
+            Self::Evolution(config) => (config.selection, config.batch_size),
+            Self::Arborescence(config) => (config.selection, Some(config.batch_size)),
+            Self::Gaussian(_) | Self::IsoLine(_) => return Ok(()),
+        };
+        match (selection, batch_size) {
+            (Selection::Mu, Some(1)) => Err(ConfigError::TooFew {
+                what: "batch_size of an emitter that selects its better half",
+                minimum: 2,
+                found: 1,
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Checks a start point: its length, that it is finite, and that it is within the bounds.

@@ -62,13 +62,26 @@ enum Phase {
     Asked,
 }
 
-impl Phase {
-    fn expected_call(self, needs_gradients: bool) -> &'static str {
+/// The call that must come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NextCall {
+    /// [`Scheduler::ask`].
+    Ask,
+    /// [`Scheduler::tell`], with the values of [`Scheduler::asked_solutions`].
+    Tell,
+    /// [`Scheduler::ask_gradients`].
+    AskGradients,
+    /// [`Scheduler::tell_gradients`], with the values of [`Scheduler::asked_solutions`].
+    TellGradients,
+}
+
+impl NextCall {
+    fn name(self) -> &'static str {
         match self {
-            Self::Ready if needs_gradients => "ask_gradients",
-            Self::Ready | Self::GradientsTold => "ask",
-            Self::InitialAsked | Self::Asked => "tell",
-            Self::GradientsAsked => "tell_gradients",
+            Self::Ask => "ask",
+            Self::Tell => "tell",
+            Self::AskGradients => "ask_gradients",
+            Self::TellGradients => "tell_gradients",
         }
     }
 }
@@ -93,6 +106,7 @@ impl Scheduler {
         let mut emitters: Vec<Box<dyn Emitter>> = Vec::new();
         let configs = config.emitters.iter().flat_map(|group| (0..group.count).map(|_| &group.emitter));
         for (i, emitter) in configs.enumerate() {
+            emitter.check_can_learn()?;
             emitters.push(emitter.build(&EmitterShape {
                 solution_dim: config.archive.solution_dim,
                 measure_bounds: archive.cells().measure_bounds(),
@@ -396,7 +410,17 @@ impl Scheduler {
     }
 
     fn order_error(&self, found: &'static str) -> CallError {
-        CallError::Order { expected: self.progress.phase.expected_call(self.needs_gradients()), found }
+        CallError::Order { expected: self.next_call().name(), found }
+    }
+
+    /// The call that must come next: after a restored checkpoint it may be the second half of a round.
+    pub fn next_call(&self) -> NextCall {
+        match self.progress.phase {
+            Phase::Ready if self.needs_gradients() => NextCall::AskGradients,
+            Phase::Ready | Phase::GradientsTold => NextCall::Ask,
+            Phase::InitialAsked | Phase::Asked => NextCall::Tell,
+            Phase::GradientsAsked => NextCall::TellGradients,
+        }
     }
 
     /// Whether the next iteration starts with [`ask_gradients`](Self::ask_gradients).

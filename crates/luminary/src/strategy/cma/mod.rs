@@ -118,8 +118,8 @@ struct Scratch {
 impl CmaEs {
     /// Checks the settings and starts at the origin; `reset` moves it.
     pub fn new(config: &CmaConfig, shape: StrategyShape) -> Result<Self, ConfigError> {
-        // One row alone has no better half to learn from.
-        shape.check(2)?;
+        // One row alone has no better half to learn from, but filter selection can still make it a parent.
+        shape.check(1)?;
         shape.check_matrices()?;
         check_growth_limit(config.growth_limit)?;
         let (n, batch_size) = (shape.dim, shape.batch_size);

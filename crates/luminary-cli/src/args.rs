@@ -1,0 +1,251 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use luminary_run::config::Override;
+
+/// Quality-diversity optimisation: CMA-MAE and its family.
+///
+/// Without a command, shows what it does: CMA-MAE on the 100-dimensional linear projection sphere.
+#[derive(Parser)]
+#[command(name = "luminary", version, propagate_version = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Show what it does: CMA-MAE on the linear projection sphere
+    Demo(DemoArgs),
+    /// Run a configuration file, or what the flags say
+    Run(RunArgs),
+    /// Continue a run that was stopped or killed, bit by bit
+    Resume(ResumeArgs),
+    /// Print the figures of a run
+    Show(ShowArgs),
+    /// Write an archive as a table
+    Export(ExportArgs),
+    /// Write a commented configuration file
+    Init(InitArgs),
+    /// Check a configuration and evaluate one solution
+    Check(CheckArgs),
+    /// List domains, algorithms, rankers and strategies
+    List,
+    /// Print shell completions
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Args, Default)]
+pub(crate) struct DemoArgs {
+    /// Seed of every random stream
+    #[arg(long)]
+    pub(crate) seed: Option<String>,
+    /// Iterations in all
+    #[arg(long)]
+    pub(crate) iterations: Option<String>,
+    /// Threads; 0 for all cores
+    #[arg(long)]
+    pub(crate) threads: Option<String>,
+    /// The run folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+impl DemoArgs {
+    /// The flags as settings.
+    pub(crate) fn overrides(&self) -> Vec<Override> {
+        given([
+            ("--seed", "run.seed", &self.seed),
+            ("--iterations", "run.iterations", &self.iterations),
+            ("--threads", "run.threads", &self.threads),
+        ])
+    }
+}
+
+/// Where settings come from: a file, flags that win over it, or flags alone.
+#[derive(Args)]
+pub(crate) struct ConfigArgs {
+    /// The configuration file (see `luminary init`)
+    pub(crate) config: Option<PathBuf>,
+    /// Built-in problem (problem.domain)
+    #[arg(long)]
+    domain: Option<String>,
+    /// Components of a solution (problem.n)
+    #[arg(long)]
+    n: Option<String>,
+    /// Named algorithm (algorithm.preset)
+    #[arg(long, value_name = "PRESET")]
+    algorithm: Option<String>,
+    /// CMA-ES equations: standard or published (algorithm.variant)
+    #[arg(long)]
+    variant: Option<String>,
+    /// Initial step size or noise (algorithm.sigma)
+    #[arg(long)]
+    sigma: Option<String>,
+    /// Number of emitters (algorithm.emitters)
+    #[arg(long)]
+    emitters: Option<String>,
+    /// Evaluations of each emitter in an iteration (algorithm.batch_size)
+    #[arg(long)]
+    batch_size: Option<String>,
+    /// Cells along each measure, such as 100x100 (archive.resolution)
+    #[arg(long)]
+    resolution: Option<String>,
+    /// A number, "0.01 at 100x100" or auto (archive.learning_rate)
+    #[arg(long)]
+    learning_rate: Option<String>,
+    /// Threshold of an empty cell (archive.min_f)
+    #[arg(long, allow_negative_numbers = true)]
+    min_f: Option<String>,
+    /// Seed of every random stream (run.seed)
+    #[arg(long)]
+    seed: Option<String>,
+    /// Iterations in all (run.iterations)
+    #[arg(long)]
+    iterations: Option<String>,
+    /// Threads; 0 for all cores (run.threads)
+    #[arg(long)]
+    threads: Option<String>,
+    /// Any other setting by its path in the file, such as archive.update=batch
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl ConfigArgs {
+    /// The flags as settings.
+    ///
+    /// # Errors
+    /// A `--set` without a key.
+    pub(crate) fn overrides(&self) -> Result<Vec<Override>, String> {
+        let mut overrides = given([
+            ("--domain", "problem.domain", &self.domain),
+            ("--n", "problem.n", &self.n),
+            ("--algorithm", "algorithm.preset", &self.algorithm),
+            ("--variant", "algorithm.variant", &self.variant),
+            ("--sigma", "algorithm.sigma", &self.sigma),
+            ("--emitters", "algorithm.emitters", &self.emitters),
+            ("--batch-size", "algorithm.batch_size", &self.batch_size),
+            ("--resolution", "archive.resolution", &self.resolution),
+            ("--learning-rate", "archive.learning_rate", &self.learning_rate),
+            ("--min-f", "archive.min_f", &self.min_f),
+            ("--seed", "run.seed", &self.seed),
+            ("--iterations", "run.iterations", &self.iterations),
+            ("--threads", "run.threads", &self.threads),
+        ]);
+        for text in &self.set {
+            let (key, value) = split_setting(text)?;
+            overrides.push(Override::new(format!("--set {text}"), key, value));
+        }
+        Ok(overrides)
+    }
+}
+
+/// Cuts `KEY=VALUE`.
+pub(crate) fn split_setting(text: &str) -> Result<(&str, &str), String> {
+    let cut = text.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
+    cut.filter(|(key, _)| !key.is_empty())
+        .ok_or_else(|| format!("--set: expected KEY=VALUE such as run.seed=7, found {text:?}"))
+}
+
+fn given<const N: usize>(flags: [(&str, &str, &Option<String>); N]) -> Vec<Override> {
+    let setting =
+        |(flag, key, value): (&str, &str, &Option<String>)| value.as_ref().map(|value| Override::new(flag, key, value));
+    flags.into_iter().filter_map(setting).collect()
+}
+
+#[derive(Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The run folder; by default a new one under runs/
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ResumeArgs {
+    /// The run folder
+    pub(crate) dir: PathBuf,
+    /// Iterations in all, if they should be others than before
+    #[arg(long)]
+    pub(crate) iterations: Option<u64>,
+    /// Threads; 0 for all cores
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Start again from the beginning, without the checkpoints
+    #[arg(long)]
+    pub(crate) from_start: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ShowArgs {
+    /// The run folder
+    pub(crate) dir: PathBuf,
+    /// As one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// Apache Parquet
+    Parquet,
+    /// Comma-separated values
+    Csv,
+    /// NumPy array with named fields
+    Npy,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+pub(crate) enum ArchiveArg {
+    /// Everything ever found, the best of each cell
+    #[default]
+    Result,
+    /// What the emitters search
+    Search,
+}
+
+#[derive(Args)]
+pub(crate) struct ExportArgs {
+    /// The run folder
+    pub(crate) dir: PathBuf,
+    /// How to write it
+    #[arg(long, value_enum)]
+    pub(crate) format: FormatArg,
+    /// Which archive
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) archive: ArchiveArg,
+    /// The file; by default result.FORMAT or archive.FORMAT in the run folder
+    #[arg(long, short, value_name = "FILE", conflicts_with = "stdout")]
+    pub(crate) output: Option<PathBuf>,
+    /// To standard output instead of a file
+    #[arg(long)]
+    pub(crate) stdout: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct InitArgs {
+    /// The file to write; never overwritten
+    #[arg(default_value = "luminary.toml")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+}

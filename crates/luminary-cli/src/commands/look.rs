@@ -1,0 +1,119 @@
+//! show, check, list: everything that only looks.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use luminary::preset::Preset;
+use luminary_domains::Domain;
+use luminary_run::config::{RankerName, StrategyName};
+use luminary_run::summary::{Status, Summary};
+
+use super::{Outcome, read_settings};
+use crate::args::{CheckArgs, ShowArgs};
+use crate::failure::Failure;
+use crate::numbers::{bytes, elapsed, grouped, maybe_score, score};
+
+pub(crate) fn show(args: &ShowArgs) -> Outcome {
+    let summary = Summary::read(&args.dir)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        let text = serde_json::to_string_pretty(&summary).map_err(io::Error::from)?;
+        writeln!(out, "{text}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let status = match summary.status {
+        Status::Finished => "finished",
+        Status::Interrupted => "interrupted; `luminary resume` continues it",
+        Status::Running => "running",
+    };
+    let causes = summary.restarts_by_cause.map_or(String::new(), |counts| {
+        let parts = [
+            ("degenerate", counts.degenerate),
+            ("converged", counts.converged),
+            ("diverged", counts.diverged),
+            ("flat", counts.flat),
+            ("no improvement", counts.no_improvement),
+            ("timeout", counts.timeout),
+        ];
+        let named: Vec<_> =
+            parts.iter().filter(|part| part.1 > 0).map(|part| format!("{} {}", part.1, part.0)).collect();
+        if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) }
+    });
+    let rows = [
+        ("run", summary.folder.display().to_string()),
+        ("status", status.into()),
+        ("problem", summary.problem.clone()),
+        ("algorithm", format!("{}, seed {}", summary.algorithm, summary.seed)),
+        ("iterations", format!("{} of {}", grouped(summary.iterations), grouped(summary.iterations_wanted))),
+        ("evaluations", grouped(summary.evaluations)),
+        ("time", elapsed(summary.seconds)),
+        ("QD score", format!("{} (sum {})", score(summary.qd_score), score(summary.qd_score_sum))),
+        (
+            "coverage",
+            format!(
+                "{:.2} % ({} of {} cells)",
+                summary.coverage_percent,
+                grouped(summary.elites as u64),
+                grouped(summary.cells as u64)
+            ),
+        ),
+        ("best", maybe_score(summary.best)),
+        ("mean", maybe_score(summary.mean)),
+        ("restarts", format!("{}{causes}", grouped(summary.restarts))),
+        ("not finite", grouped(summary.invalid)),
+    ];
+    for (name, value) in rows {
+        writeln!(out, "{name:<12} {value}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn check(args: &CheckArgs) -> Outcome {
+    let config = read_settings(&args.config)?.config;
+    let check = luminary_run::check::check(&config)?;
+    let mut out = io::stdout().lock();
+    let alpha = check.alpha.map_or(String::new(), |alpha| format!(", learning rate {alpha:.6}"));
+    let bounds: Vec<_> = check.measure_bounds.iter().map(|(lower, upper)| format!("[{lower}, {upper}]")).collect();
+    writeln!(
+        out,
+        "problem      {}, {} components, measures in {}",
+        check.problem,
+        check.solution_dim,
+        bounds.join(" x ")
+    )?;
+    writeln!(out, "archive      {} cells, up to {}{alpha}", grouped(check.n_cells as u64), bytes(check.archive_bytes))?;
+    writeln!(
+        out,
+        "algorithm    {}, {} emitters of {} evaluations",
+        config.algorithm.preset, config.algorithm.emitters, config.algorithm.batch_size
+    )?;
+    writeln!(
+        out,
+        "budget       {} iterations, {} evaluations, {} threads",
+        grouped(config.run.iterations),
+        grouped(check.evaluations),
+        config.run.threads
+    )?;
+    writeln!(out, "evaluation   objective {:?}, measures {:?} at the start", check.objective, check.measures)?;
+    for warning in &check.warnings {
+        writeln!(out, "warning: {warning}")?;
+    }
+    if !check.objective.is_finite() {
+        return Err(Failure::input("expected a finite objective for the start, found none"));
+    }
+    writeln!(out, "ready")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn list() -> Outcome {
+    let mut out = io::stdout().lock();
+    let mut section = |title: &str, rows: Vec<(&str, &str)>| -> io::Result<()> {
+        writeln!(out, "{title}")?;
+        rows.iter().try_for_each(|(name, description)| writeln!(out, "  {name:<27} {description}"))
+    };
+    section("domains", Domain::ALL.map(|domain| (domain.name(), domain.description())).to_vec())?;
+    section("algorithms", Preset::ALL.map(|preset| (preset.name(), preset.description())).to_vec())?;
+    section("rankers", RankerName::ALL.map(|ranker| (ranker.name, ranker.description)).to_vec())?;
+    section("strategies", StrategyName::ALL.map(|strategy| (strategy.name(), strategy.description())).to_vec())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,105 @@
+//! demo, run, resume: everything that spends time.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use luminary_run::config::{Override, RunConfig};
+use luminary_run::driver::{ResumeOptions, Run};
+use luminary_run::stop::StopFlag;
+use luminary_run::summary::{Status, Summary};
+
+use super::{Outcome, read_settings};
+use crate::args::{DemoArgs, ResumeArgs, RunArgs};
+use crate::display;
+use crate::failure::INTERRUPTED;
+use crate::numbers::{elapsed, grouped, maybe_score, score};
+use crate::signals;
+
+pub(crate) fn demo(args: &DemoArgs) -> Outcome {
+    let mut overrides = vec![Override::new("demo", "problem.domain", "lp-sphere")];
+    overrides.extend(args.overrides());
+    let config = RunConfig::read(None, &overrides)?;
+    let out = args.out.clone().unwrap_or_else(|| unused_folder("demo"));
+    start(&out, config, args.quiet)
+}
+
+pub(crate) fn run(args: &RunArgs) -> Outcome {
+    let settings = read_settings(&args.config)?;
+    let config = settings.config;
+    let named = args.out.clone().or_else(|| settings.out.map(PathBuf::from));
+    let out = named.unwrap_or_else(|| {
+        let name = config.problem.title().split(' ').next().unwrap_or("run").to_owned();
+        unused_folder(&format!("{name}-{}-seed{}", config.algorithm.preset, config.run.seed))
+    });
+    start(&out, config, args.quiet)
+}
+
+fn start(out: &Path, config: RunConfig, quiet: bool) -> Outcome {
+    let stop = signals::stop_flag()?;
+    execute(Run::create(out, config)?, &stop, quiet)
+}
+
+pub(crate) fn resume(args: &ResumeArgs) -> Outcome {
+    let stop = signals::stop_flag()?;
+    let options = ResumeOptions { iterations: args.iterations, threads: args.threads, from_start: args.from_start };
+    execute(Run::resume(&args.dir, options)?, &stop, args.quiet)
+}
+
+fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
+    let mut watch = display::choose(&run, quiet);
+    let summary = run.execute(stop, watch.as_mut())?;
+    drop(watch);
+    if summary.status == Status::Interrupted {
+        let hint = format!("continue with: luminary resume {}", quoted(&summary.folder));
+        eprintln!("stopped after iteration {} and saved; {hint}", grouped(summary.iterations));
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    if !quiet {
+        writeln!(io::stdout(), "{}", one_line(&summary))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a run came to, with its paths, in one line.
+fn one_line(summary: &Summary) -> String {
+    format!(
+        "{} on {}: QD score {}, coverage {:.2} %, best {}, {} evaluations in {}; results in {}",
+        summary.algorithm,
+        summary.problem,
+        score(summary.qd_score),
+        summary.coverage_percent,
+        maybe_score(summary.best),
+        grouped(summary.evaluations),
+        elapsed(summary.seconds),
+        summary.folder.join("result.parquet").display(),
+    )
+}
+
+/// `runs/name`, or the first of `runs/name-2`, `runs/name-3`, ... that does not exist.
+fn unused_folder(name: &str) -> PathBuf {
+    let runs = Path::new("runs");
+    let numbered = (2..).map(|i| runs.join(format!("{name}-{i}")));
+    std::iter::once(runs.join(name))
+        .chain(numbered)
+        .find(|path| !path.exists())
+        .expect("there is always another number")
+}
+
+/// A path as a shell takes it.
+pub(super) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@".contains(c);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_for_the_shell_only_if_they_must_be() {
+        assert_eq!(quoted(Path::new("runs/demo-2")), "runs/demo-2");
+        assert_eq!(quoted(Path::new("my runs/it's")), r"'my runs/it'\''s'");
+    }
+}

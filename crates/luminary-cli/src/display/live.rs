@@ -1,0 +1,126 @@
+//! The live display: drawn over itself a few times a second, on standard error.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use luminary_run::driver::{Note, Progress, Watch};
+use terminal_size::{Height, Width, terminal_size_of};
+
+use super::bar::{Pace, bar};
+use super::colour::Colours;
+use super::heatmap;
+use crate::numbers::{duration, grouped, maybe_score, score};
+
+/// Often enough to look alive, seldom enough to cost nothing.
+const FRAME: Duration = Duration::from_millis(100);
+/// The picture is no wider than this many characters.
+const MAX_PICTURE: usize = 50;
+/// Lines besides the picture, and the one the cursor rests on.
+const TEXT_LINES: usize = 7;
+/// Smaller pictures show nothing.
+const MIN_PICTURE_LINES: usize = 4;
+
+/// Draws on a terminal.
+pub(super) struct Live {
+    title: String,
+    folder: String,
+    start: u64,
+    colours: Colours,
+    pace: Pace,
+    last_frame: Option<Instant>,
+    /// Lines of the last frame, above the cursor.
+    n_drawn: usize,
+}
+
+impl Live {
+    pub(super) fn new(title: String, folder: &Path, start: u64) -> Self {
+        let folder = folder.display().to_string();
+        let (colours, pace) = (Colours::of_terminal(), Pace::default());
+        Self { title, folder, start, colours, pace, last_frame: None, n_drawn: 0 }
+    }
+
+    fn draw(&mut self, progress: &Progress<'_>) {
+        let size = terminal_size_of(io::stderr()).map_or((80, 24), |(Width(w), Height(h))| (w.into(), h.into()));
+        let lines = self.frame(progress, size);
+        let mut text = String::from("\x1b[?25l\x1b[?7l");
+        if self.n_drawn > 0 {
+            // Back to the first line of the frame before.
+            let _ = write!(text, "\x1b[{}A", self.n_drawn);
+        }
+        text.push('\r');
+        for line in &lines {
+            let _ = writeln!(text, "{line}\x1b[K");
+        }
+        text.push_str("\x1b[J\x1b[?7h");
+        self.n_drawn = lines.len();
+        // A terminal that went away must not end the run.
+        io::stderr().write_all(text.as_bytes()).ok();
+    }
+
+    /// The lines of a frame for a terminal of `width` by `height` characters.
+    fn frame(&self, progress: &Progress<'_>, (width, height): (usize, usize)) -> Vec<String> {
+        let scheduler = progress.scheduler;
+        let stats = scheduler.result().stats();
+        let (iteration, wanted) = (scheduler.iterations(), progress.iterations_wanted);
+        let fraction = iteration as f64 / wanted.max(1) as f64;
+        let figures = [
+            ("QD score", score(stats.norm_qd_score)),
+            ("coverage", format!("{:.2} %", 100.0 * stats.coverage)),
+            ("best", maybe_score(stats.obj_max)),
+            ("restarts", grouped(scheduler.restarts().total())),
+            ("evaluations/s", grouped(self.pace.evaluations_per_second(progress) as u64)),
+            ("time", duration(progress.seconds)),
+        ];
+        let resumed = if self.start > 0 { format!(", from iteration {}", grouped(self.start)) } else { String::new() };
+        let counts = format!(
+            " {:3.0} %  {} of {}  {} left",
+            100.0 * fraction,
+            grouped(iteration),
+            grouped(wanted),
+            duration(Pace::seconds_left(progress))
+        );
+        let bar_width = width.saturating_sub(counts.chars().count() + 1).clamp(8, 60);
+        let mut lines = vec![
+            format!("{}{resumed}", self.title),
+            self.folder.clone(),
+            format!("{}{counts}", bar(fraction, bar_width)),
+        ];
+        let per_line = if width >= 100 { 6 } else { 3 };
+        for row in figures.chunks(per_line) {
+            let cells: Vec<_> = row.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            lines.push(cells.iter().map(|cell| format!("{cell:<25}")).collect::<String>().trim_end().to_owned());
+        }
+        let room = height.saturating_sub(TEXT_LINES);
+        if room >= MIN_PICTURE_LINES && width > 2 * MIN_PICTURE_LINES {
+            let max_width = (width - 1).min(MAX_PICTURE);
+            lines.push(String::new());
+            lines.extend(heatmap::lines(scheduler.result(), max_width, room.min(max_width / 2), self.colours));
+        }
+        lines
+    }
+}
+
+impl Watch for Live {
+    fn iteration(&mut self, progress: &Progress<'_>) {
+        self.pace.note(progress);
+        let is_last = progress.scheduler.iterations() >= progress.iterations_wanted;
+        if is_last || self.last_frame.is_none_or(|last| last.elapsed() >= FRAME) {
+            self.draw(progress);
+            self.last_frame = Some(Instant::now());
+        }
+    }
+
+    fn note(&mut self, note: &Note) {
+        // Above the next frame, which starts below it.
+        eprintln!("warning: {note}");
+        self.n_drawn = 0;
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        io::stderr().write_all(b"\x1b[0m\x1b[?25h").ok();
+    }
+}

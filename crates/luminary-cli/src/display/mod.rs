@@ -1,0 +1,42 @@
+//! What is shown while a run goes on: a live display on a terminal, a few lines elsewhere, nothing if quiet.
+
+mod bar;
+mod colour;
+mod heatmap;
+mod live;
+mod plain;
+
+use std::io::{IsTerminal, stderr};
+
+use luminary_run::driver::{Note, Run, Watch};
+
+use live::Live;
+use plain::Plain;
+
+/// The display that suits the terminal and the user's wish.
+pub(crate) fn choose(run: &Run, quiet: bool) -> Box<dyn Watch> {
+    let title = format!(
+        "{} on {}, seed {}",
+        run.config().algorithm.preset,
+        run.config().problem.title(),
+        run.config().run.seed
+    );
+    let start = run.scheduler().iterations();
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    if quiet {
+        Box::new(Quiet)
+    } else if stderr().is_terminal() && !is_dumb {
+        Box::new(Live::new(title, run.path(), start))
+    } else {
+        Box::new(Plain::new(&title, run.path(), start))
+    }
+}
+
+/// Only what the user must know.
+struct Quiet;
+
+impl Watch for Quiet {
+    fn note(&mut self, note: &Note) {
+        eprintln!("warning: {note}");
+    }
+}

@@ -1,0 +1,55 @@
+//! Lines for logs and pipes: one every tenth of the way, and at least one a minute.
+
+use std::path::Path;
+
+use luminary_run::driver::{Note, Progress, Watch};
+
+use super::bar::Pace;
+use crate::numbers::{duration, grouped, maybe_score, score};
+
+const SECONDS_BETWEEN: f64 = 60.0;
+
+/// Writes lines to standard error.
+pub(super) struct Plain {
+    pace: Pace,
+    last_tenth: Option<u64>,
+    last_seconds: f64,
+}
+
+impl Plain {
+    pub(super) fn new(title: &str, folder: &Path, start: u64) -> Self {
+        let from = if start > 0 { format!(" from iteration {}", grouped(start)) } else { String::new() };
+        eprintln!("{title}{from} in {}", folder.display());
+        Self { pace: Pace::default(), last_tenth: None, last_seconds: 0.0 }
+    }
+}
+
+impl Watch for Plain {
+    fn iteration(&mut self, progress: &Progress<'_>) {
+        self.pace.note(progress);
+        let iteration = progress.scheduler.iterations();
+        let tenth = 10 * iteration / progress.iterations_wanted.max(1);
+        let last_tenth = *self.last_tenth.get_or_insert(10 * (iteration - 1) / progress.iterations_wanted.max(1));
+        if tenth <= last_tenth && progress.session_seconds - self.last_seconds < SECONDS_BETWEEN {
+            return;
+        }
+        self.last_tenth = Some(tenth);
+        self.last_seconds = progress.session_seconds;
+        let stats = progress.scheduler.result().stats();
+        eprintln!(
+            "iteration {} of {}: QD score {}, coverage {:.2} %, best {}, {} restarts, {} evaluations/s, {} left",
+            grouped(iteration),
+            grouped(progress.iterations_wanted),
+            score(stats.norm_qd_score),
+            100.0 * stats.coverage,
+            maybe_score(stats.obj_max),
+            grouped(progress.scheduler.restarts().total()),
+            grouped(self.pace.evaluations_per_second(progress) as u64),
+            duration(Pace::seconds_left(progress)),
+        );
+    }
+
+    fn note(&mut self, note: &Note) {
+        eprintln!("warning: {note}");
+    }
+}

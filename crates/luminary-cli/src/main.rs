@@ -1,0 +1,31 @@
+//! `luminary`: run, watch, resume, look. All the work is in the libraries; this program reads the command line, draws
+//! and prints.
+
+mod args;
+mod commands;
+mod display;
+mod failure;
+mod numbers;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command, DemoArgs};
+
+fn main() -> ExitCode {
+    let command = Arguments::parse().command.unwrap_or(Command::Demo(DemoArgs::default()));
+    let outcome = match command {
+        Command::Demo(args) => commands::demo(&args),
+        Command::Run(args) => commands::run(&args),
+        Command::Resume(args) => commands::resume(&args),
+        Command::Show(args) => commands::show(&args),
+        Command::Export(args) => commands::export(&args),
+        Command::Init(args) => commands::init(&args),
+        Command::Check(args) => commands::check(&args),
+        Command::List => commands::list(),
+        Command::Completions { shell } => commands::completions(shell),
+    };
+    outcome.unwrap_or_else(|failure| failure.report())
+}

@@ -1,0 +1,75 @@
+//! Errors and arrays at the border between Rust and Python.
+
+use std::sync::{Mutex, MutexGuard};
+
+use luminary::archive::Status;
+use luminary::error::{CallError, CheckpointError, ConfigError};
+use luminary::preset::UnknownPreset;
+use numpy::{Element, PyReadonlyArray, ndarray::Dimension};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+/// Errors of the engine as Python exceptions: calls out of order are `RuntimeError`, everything else `ValueError`.
+pub(crate) trait OrRaise<T> {
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for Result<T, ConfigError> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
+
+impl<T> OrRaise<T> for Result<T, CheckpointError> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
+
+impl<T> OrRaise<T> for Result<T, UnknownPreset> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
+
+impl<T> OrRaise<T> for Result<T, CallError> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| match error {
+            CallError::Order { .. } => PyRuntimeError::new_err(error.to_string()),
+            _ => PyValueError::new_err(error.to_string()),
+        })
+    }
+}
+
+/// The elements of a contiguous array.
+pub(crate) fn slice<'a, T: Element, D: Dimension>(array: &'a PyReadonlyArray<'_, T, D>) -> PyResult<&'a [T]> {
+    array.as_slice().map_err(|_| PyValueError::new_err("expected a C-contiguous array"))
+}
+
+/// Locks, also after a panic in another thread: the state is only ever replaced as a whole.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// The status numbers of the Python package: 0 not added, 1 improved, 2 new.
+pub(crate) fn status_number(status: Status) -> i32 {
+    match status {
+        Status::Invalid | Status::Rejected => 0,
+        Status::Improved => 1,
+        Status::New => 2,
+    }
+}
+
+/// The inverse of [`status_number`].
+pub(crate) fn status_of(number: i32) -> Status {
+    match number {
+        ..=0 => Status::Rejected,
+        1 => Status::Improved,
+        _ => Status::New,
+    }
+}
+
+/// Bounds of the measures from two arrays.
+pub(crate) fn pairs(lower: &[f64], upper: &[f64]) -> Vec<(f64, f64)> {
+    lower.iter().copied().zip(upper.iter().copied()).collect()
+}

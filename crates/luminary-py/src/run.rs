@@ -1,0 +1,202 @@
+//! A complete run by preset: the engine's scheduler, with its checkpoints, as a Python object.
+
+use std::sync::Mutex;
+
+use luminary::archive::{LearningRate, NonFinite};
+use luminary::error::CallError;
+use luminary::preset::{Preset, PresetConfig};
+use luminary::problem::ProblemSpec;
+use luminary::scheduler::Scheduler;
+use luminary::strategy::gradient::GradientConfig;
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::archive::NativeArchive;
+use crate::convert::{OrRaise, lock, slice};
+use crate::strategy::variant_of;
+
+/// The engine's scheduler.
+#[pyclass(frozen, module = "luminary._native", name = "NativeRun")]
+pub(crate) struct NativeRun {
+    scheduler: Mutex<Scheduler>,
+}
+
+/// Names and descriptions of the presets, and whether each needs gradients.
+#[pyfunction]
+pub(crate) fn presets() -> Vec<(&'static str, &'static str, bool)> {
+    Preset::ALL.map(|preset| (preset.name(), preset.description(), preset.needs_gradients())).to_vec()
+}
+
+#[pymethods]
+impl NativeRun {
+    /// A run of a preset; `settings` may hold any setting of the preset by name.
+    #[new]
+    fn new(
+        algorithm: &str,
+        solution_dim: usize,
+        measure_bounds: Vec<(f64, f64)>,
+        settings: Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let preset = algorithm.parse::<Preset>().or_raise()?;
+        let mut preset = preset.for_problem(&ProblemSpec { solution_dim, measure_bounds });
+        for (key, value) in &settings {
+            apply(&mut preset, key.extract()?, &value)?;
+        }
+        let mut config = preset.config();
+        config.non_finite = Some(NonFinite::Reject);
+        Ok(Self { scheduler: Mutex::new(config.build().or_raise()?) })
+    }
+
+    /// Restores a run from the bytes of a checkpoint.
+    #[staticmethod]
+    fn from_checkpoint(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let scheduler = py.detach(|| Scheduler::from_checkpoint(bytes)).or_raise()?;
+        Ok(Self { scheduler: Mutex::new(scheduler) })
+    }
+
+    /// The bytes of a checkpoint.
+    fn to_checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| lock(&self.scheduler).to_checkpoint()).or_raise()?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let rebuild = slf.get_type().getattr("from_checkpoint")?;
+        Ok((rebuild, (slf.get().to_checkpoint(slf.py())?,)))
+    }
+
+    /// The rows to evaluate next. Rows that were asked for and not yet told are returned again.
+    fn ask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.asked(py, |scheduler| scheduler.ask().map(|_| ()), "tell")
+    }
+
+    /// The rows whose gradients are wanted next.
+    fn ask_dqd<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        self.asked(py, |scheduler| scheduler.ask_gradients().map(|_| ()), "tell_gradients")
+    }
+
+    /// Objectives and measures of the rows last asked for.
+    fn tell(
+        &self,
+        py: Python<'_>,
+        objectives: PyReadonlyArray1<'_, f64>,
+        measures: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<()> {
+        let (objectives, measures) = (slice(&objectives)?, slice(&measures)?);
+        py.detach(|| lock(&self.scheduler).tell(objectives, measures)).or_raise()
+    }
+
+    /// Objectives, measures and Jacobians of the rows last asked for by `ask_dqd`.
+    fn tell_dqd(
+        &self,
+        py: Python<'_>,
+        objectives: PyReadonlyArray1<'_, f64>,
+        measures: PyReadonlyArray2<'_, f64>,
+        jacobians: PyReadonlyArray3<'_, f64>,
+    ) -> PyResult<()> {
+        let (objectives, measures, jacobians) = (slice(&objectives)?, slice(&measures)?, slice(&jacobians)?);
+        py.detach(|| lock(&self.scheduler).tell_gradients(objectives, measures, jacobians)).or_raise()
+    }
+
+    /// Whether the next iteration starts with `ask_dqd`.
+    #[getter]
+    fn needs_gradients(&self, py: Python<'_>) -> bool {
+        py.detach(|| lock(&self.scheduler).needs_gradients())
+    }
+
+    #[getter]
+    fn iterations(&self, py: Python<'_>) -> u64 {
+        py.detach(|| lock(&self.scheduler).iterations())
+    }
+
+    #[getter]
+    fn evaluations(&self, py: Python<'_>) -> u64 {
+        py.detach(|| lock(&self.scheduler).evaluations())
+    }
+
+    #[getter]
+    fn n_invalid(&self, py: Python<'_>) -> u64 {
+        py.detach(|| lock(&self.scheduler).n_invalid())
+    }
+
+    #[getter]
+    fn restarts(&self, py: Python<'_>) -> u64 {
+        py.detach(|| lock(&self.scheduler).restarts().total())
+    }
+
+    /// Statistics of the result archive, as `NativeArchive.stats`.
+    fn stats(&self, py: Python<'_>) -> (usize, f64, f64, f64, Option<f64>, Option<f64>) {
+        let stats = py.detach(|| lock(&self.scheduler).result().stats());
+        (stats.n_elites, stats.coverage, stats.qd_score, stats.norm_qd_score, stats.obj_max, stats.obj_mean)
+    }
+
+    /// A copy of the archive the emitters search.
+    fn archive(&self, py: Python<'_>) -> NativeArchive {
+        NativeArchive::from_archive(py.detach(|| lock(&self.scheduler).archive().clone()))
+    }
+
+    /// A copy of the elitist archive of everything told.
+    fn result_archive(&self, py: Python<'_>) -> NativeArchive {
+        NativeArchive::from_archive(py.detach(|| lock(&self.scheduler).result().clone()))
+    }
+
+    /// Solution components, grid intervals and bounds of the measures, learning rate (1 when elitist) and first threshold.
+    fn shape(&self, py: Python<'_>) -> (usize, Vec<usize>, Vec<(f64, f64)>, f64, f64) {
+        py.detach(|| {
+            let scheduler = lock(&self.scheduler);
+            let archive = scheduler.archive();
+            let resolution = match archive.cells() {
+                luminary::archive::Cells::Grid(grid) => grid.config().resolution.clone(),
+                luminary::archive::Cells::Cvt(_) => Vec::new(),
+            };
+            let min_f = match archive.config().acceptance {
+                luminary::archive::Acceptance::Elitist => f64::NEG_INFINITY,
+                luminary::archive::Acceptance::Soft { min_f, .. } => min_f,
+            };
+            let bounds = archive.cells().measure_bounds().to_vec();
+            (archive.config().solution_dim, resolution, bounds, archive.alpha(), min_f)
+        })
+    }
+}
+
+impl NativeRun {
+    fn asked<'py>(
+        &self,
+        py: Python<'py>,
+        ask: impl Fn(&mut Scheduler) -> Result<(), CallError> + Send + Sync,
+        pending: &'static str,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (solutions, dim) = py.detach(|| {
+            let mut scheduler = lock(&self.scheduler);
+            match ask(&mut scheduler) {
+                Err(CallError::Order { expected, .. }) if expected == pending => {}
+                outcome => outcome.or_raise()?,
+            }
+            PyResult::Ok((scheduler.asked_solutions().to_vec(), scheduler.config().archive.solution_dim))
+        })?;
+        let n_rows = solutions.len() / dim;
+        PyArray1::from_vec(py, solutions).reshape([n_rows, dim])
+    }
+}
+
+/// Changes one setting of a preset.
+fn apply(preset: &mut PresetConfig, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    match key {
+        "dims" => preset.resolution = value.extract()?,
+        "sigma0" => preset.sigma = value.extract()?,
+        "line_sigma" => preset.line_sigma = value.extract()?,
+        "learning_rate" => preset.learning_rate = LearningRate::Fixed(value.extract()?),
+        "budget" => preset.learning_rate = LearningRate::Auto { budget: value.extract()? },
+        "threshold_min" => preset.min_f = value.extract()?,
+        "n_emitters" => preset.n_emitters = value.extract()?,
+        "batch_size" => preset.batch_size = value.extract()?,
+        "x0" => preset.x0 = value.extract()?,
+        "variant" => preset.variant = variant_of(value.extract()?)?,
+        "seed" => preset.seed = value.extract()?,
+        "lr" => preset.step = GradientConfig::Ascent { learning_rate: value.extract()? },
+        _ => return Err(PyTypeError::new_err(format!("run() got an unexpected keyword argument '{key}'"))),
+    }
+    Ok(())
+}

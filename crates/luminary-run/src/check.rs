@@ -1,0 +1,100 @@
+//! A look before the leap: builds everything and evaluates one solution for real, before any budget is spent.
+
+use luminary::archive::Acceptance;
+
+use crate::config::RunConfig;
+use crate::error::RunError;
+use crate::evaluate::Evaluator;
+
+/// What a configuration would do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// The problem in a few words.
+    pub problem: String,
+    /// Components of a solution.
+    pub solution_dim: usize,
+    /// Lower and upper bound of each measure.
+    pub measure_bounds: Vec<(f64, f64)>,
+    /// Number of cells.
+    pub n_cells: usize,
+    /// The learning rate in force, for soft archives.
+    pub alpha: Option<f64>,
+    /// Evaluations of the whole run.
+    pub evaluations: u64,
+    /// Memory of the archives when full, in bytes.
+    pub archive_bytes: u128,
+    /// Objective of the start, evaluated for real.
+    pub objective: f64,
+    /// Its measures.
+    pub measures: Vec<f64>,
+    /// What looks wrong although it is allowed.
+    pub warnings: Vec<String>,
+}
+
+/// Builds everything and evaluates the start.
+///
+/// # Errors
+/// What the engine refuses, and an evaluator that does not work.
+pub fn check(config: &RunConfig) -> Result<Check, RunError> {
+    let mut evaluator = config.problem.evaluator()?;
+    let spec = evaluator.spec();
+    let scheduler = config.scheduler(&spec).build()?;
+    let (n, k) = (spec.solution_dim, spec.measure_dim());
+    let (mut objective, mut measures) = ([f64::NAN], vec![f64::NAN; k]);
+    let mut jacobian = config.algorithm.preset.needs_gradients().then(|| vec![f64::NAN; (1 + k) * n]);
+    let x0 = &config.algorithm.x0;
+    match (&mut evaluator, &mut jacobian) {
+        (Evaluator::InProcess(problem), None) => objective[0] = problem.evaluate(x0, &mut measures),
+        (Evaluator::InProcess(problem), Some(jacobian)) => {
+            objective[0] = problem.evaluate_with_jacobian(x0, &mut measures, jacobian);
+        }
+        (Evaluator::Batch(evaluator), jacobian) => {
+            evaluator.evaluate(x0, &mut objective, &mut measures, jacobian.as_deref_mut())?;
+        }
+    }
+    let archive = scheduler.archive();
+    let (n_archives, alpha) = match archive.config().acceptance {
+        Acceptance::Soft { .. } => (2, Some(archive.alpha())),
+        Acceptance::Elitist => (1, None),
+    };
+    let mut check = Check {
+        problem: config.problem.title(),
+        solution_dim: n,
+        measure_bounds: spec.measure_bounds.clone(),
+        n_cells: archive.n_cells(),
+        alpha,
+        evaluations: config.evaluations_per_iteration().saturating_mul(config.run.iterations),
+        // Objective, threshold, visits, cell and slot beside the rows themselves.
+        archive_bytes: n_archives * archive.n_cells() as u128 * (8 * (n + k) as u128 + 32),
+        objective: objective[0],
+        measures,
+        warnings: Vec::new(),
+    };
+    check.warnings = warnings(&check, archive.config().acceptance, jacobian.as_deref());
+    Ok(check)
+}
+
+fn warnings(check: &Check, acceptance: Acceptance, jacobian: Option<&[f64]>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut warn = |text: String| warnings.push(text);
+    if !check.objective.is_finite() {
+        warn(format!("the objective of the start is {}: evaluation failed or is undefined there", check.objective));
+    }
+    for (i, (&measure, &(lower, upper))) in check.measures.iter().zip(&check.measure_bounds).enumerate() {
+        if !measure.is_finite() {
+            warn(format!("measure {i} of the start is {measure}"));
+        } else if !(lower..=upper).contains(&measure) {
+            warn(format!("measure {i} of the start is {measure}, outside its bounds [{lower}, {upper}]"));
+        }
+    }
+    if jacobian.is_some_and(|jacobian| jacobian.iter().any(|value| !value.is_finite())) {
+        warn("the Jacobian of the start has values that are not finite".into());
+    }
+    if let Acceptance::Soft { min_f, .. } = acceptance
+        && check.objective <= min_f
+    {
+        let objective = check.objective;
+        warn(format!("the objective of the start is {objective}, not above min_f = {min_f}: it would not be accepted"));
+    }
+    warnings
+}

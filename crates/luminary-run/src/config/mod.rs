@@ -1,0 +1,199 @@
+//! What to run: the TOML file, its errors, and the fully resolved configuration that goes into the manifest.
+//!
+//! A file has up to four sections, and five lines are enough:
+//!
+//! ```toml
+//! [problem]
+//! domain = "lp-sphere"
+//!
+//! [run]
+//! iterations = 10_000
+//! ```
+//!
+//! [`TEMPLATE`] lists every setting with its default.
+
+mod error;
+mod floats;
+mod names;
+mod resolve;
+mod scheduler;
+mod setting;
+mod template;
+mod tree;
+
+use luminary::archive::{CellsConfig, LearningRate, NonFinite, UpdateRule};
+use luminary::emitter::Selection;
+use luminary::preset::Preset;
+use luminary::problem::ProblemSpec;
+use luminary::ranker::RankerConfig;
+use luminary::restart::RestartRule;
+use luminary::strategy::gradient::GradientConfig;
+use luminary::strategy::{BoundsRule, Variant};
+use luminary_domains::{Domain, DomainError};
+use serde::{Deserialize, Serialize};
+
+pub use error::{ConfigFileError, Mistake};
+pub use names::{RankerName, StrategyName};
+pub use template::TEMPLATE;
+pub use tree::{Override, Source};
+
+use crate::error::RunError;
+use crate::evaluate::Evaluator;
+
+/// Everything about a run, with all defaults filled in. Reading it back gives the same bits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunConfig {
+    /// What is evaluated.
+    pub problem: ProblemConfig,
+    /// The cells and how they accept.
+    pub archive: ArchiveSettings,
+    /// How solutions are found.
+    pub algorithm: AlgorithmSettings,
+    /// How long, with which seed, and what is recorded.
+    pub run: RunSettings,
+}
+
+/// What is evaluated.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProblemConfig {
+    /// A built-in domain.
+    Domain {
+        /// Its name.
+        name: String,
+        /// Number of solution components.
+        n: usize,
+    },
+}
+
+/// The cells and how they accept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArchiveSettings {
+    /// The tessellation of measure space.
+    pub cells: CellsConfig,
+    /// Learning rate of soft archives.
+    pub learning_rate: LearningRate,
+    /// Initial threshold of soft archives.
+    pub min_f: f64,
+    /// Subtracted from every objective in the QD score.
+    pub qd_score_offset: f64,
+    /// When a row sees the thresholds.
+    pub update: UpdateRule,
+}
+
+/// How solutions are found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AlgorithmSettings {
+    /// The named algorithm.
+    pub preset: Preset,
+    /// Which CMA-ES equations.
+    pub variant: Variant,
+    /// Noise or initial step size.
+    pub sigma: f64,
+    /// Stretch of MAP-Elites (line).
+    pub line_sigma: f64,
+    /// Number of emitters.
+    pub emitters: usize,
+    /// Evaluations of each emitter in an iteration.
+    pub batch_size: usize,
+    /// Where emitters start.
+    pub x0: Vec<f64>,
+    /// The strategy of evolution and gradient emitters.
+    pub strategy: StrategyName,
+    /// How gradient emitters step.
+    pub gradient: GradientConfig,
+    /// The ranker, if not the preset's.
+    pub ranker: Option<RankerConfig>,
+    /// The selection, if not the preset's.
+    pub selection: Option<Selection>,
+    /// The restart rule, if not the preset's.
+    pub restart: Option<RestartRule>,
+    /// Bounds of the solutions, if any.
+    pub bounds: Option<BoundsSettings>,
+}
+
+/// Bounds of every solution component.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoundsSettings {
+    /// Lower bounds.
+    #[serde(with = "floats")]
+    pub lower: Vec<f64>,
+    /// Upper bounds.
+    #[serde(with = "floats")]
+    pub upper: Vec<f64>,
+    /// What happens to a sample outside.
+    pub rule: BoundsRule,
+}
+
+/// How long, with which seed, and what is recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSettings {
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// Iterations in all.
+    pub iterations: u64,
+    /// Threads; results do not depend on it.
+    pub threads: usize,
+    /// Iterations between lines of the metrics log.
+    pub metrics_every: u64,
+    /// Seconds between checkpoints.
+    pub checkpoint_seconds: f64,
+    /// Iterations between checkpoints, besides those by time.
+    pub checkpoint_iterations: Option<u64>,
+    /// What to do with objectives and measures that are not finite.
+    pub non_finite: NonFinite,
+}
+
+impl RunConfig {
+    /// Reads a file, if there is one, with overrides on top, and fills in every default.
+    ///
+    /// # Errors
+    /// The first mistake, with its place.
+    pub fn read(source: Option<Source<'_>>, overrides: &[Override]) -> Result<Self, ConfigFileError> {
+        let table = tree::read(source, overrides)?;
+        resolve::resolve(table).map_err(|fault| fault.locate(source))
+    }
+
+    /// Reads only the output folder, which is not part of the resolved configuration.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), for what concerns this setting.
+    pub fn read_out(source: Option<Source<'_>>, overrides: &[Override]) -> Result<Option<String>, ConfigFileError> {
+        let table = tree::read(source, overrides)?;
+        resolve::out(table).map_err(|fault| fault.locate(source))
+    }
+
+    /// Evaluations an iteration makes.
+    pub fn evaluations_per_iteration(&self) -> u64 {
+        self.algorithm.emitters as u64 * self.algorithm.batch_size as u64
+    }
+}
+
+impl ProblemConfig {
+    /// The problem's shape.
+    ///
+    /// # Errors
+    /// A domain that does not exist or is too small.
+    pub fn spec(&self) -> Result<ProblemSpec, DomainError> {
+        match self {
+            Self::Domain { name, n } => Ok(name.parse::<Domain>()?.build(*n)?.spec()),
+        }
+    }
+
+    /// What evaluates the problem.
+    ///
+    /// # Errors
+    /// A domain that does not exist or is too small.
+    pub fn evaluator(&self) -> Result<Evaluator, RunError> {
+        match self {
+            Self::Domain { name, n } => Ok(Evaluator::InProcess(name.parse::<Domain>()?.build(*n)?)),
+        }
+    }
+
+    /// The problem in a few words.
+    pub fn title(&self) -> String {
+        match self {
+            Self::Domain { name, n } => format!("{name} (n = {n})"),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Typed reading of sections and settings: each accessor says what it expects.
+
+use super::error::{Fault, Found};
+use super::tree::{Entry, Node, Place, Table, Value};
+
+/// A section of the file. Settings are taken out one by one; what is left at the end is unknown.
+pub(super) struct Section {
+    path: String,
+    table: Table,
+    known: Vec<&'static str>,
+}
+
+impl Section {
+    /// The whole file.
+    pub(super) fn root(table: Table) -> Self {
+        Self { path: String::new(), table, known: Vec::new() }
+    }
+
+    /// A section of this one; an absent one is empty.
+    pub(super) fn section(&mut self, key: &'static str) -> Result<Self, Fault> {
+        let path = self.path_of(key);
+        let table = match self.take(key) {
+            None => Table::new(),
+            Some(setting) => setting.table()?,
+        };
+        Ok(Self { path, table, known: Vec::new() })
+    }
+
+    /// Takes a setting, if it is there.
+    pub(super) fn take(&mut self, key: &'static str) -> Option<Setting> {
+        self.known.push(key);
+        let path = self.path_of(key);
+        self.table.remove(key).map(|entry| Setting { path, node: entry.node })
+    }
+
+    /// Takes a setting that must be there.
+    pub(super) fn require(&mut self, key: &'static str, expected: &str) -> Result<Setting, Fault> {
+        let path = self.path_of(key);
+        self.take(key).ok_or_else(|| Fault::missing(&path, expected))
+    }
+
+    /// The dotted path of a key.
+    pub(super) fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// Refuses settings that were never taken.
+    pub(super) fn finish(self) -> Result<(), Fault> {
+        let first = |entry: &(&String, &Entry)| match &entry.1.key_place {
+            Place::File(span) => span.start,
+            Place::Flag(_) => usize::MAX,
+        };
+        let Some((key, entry)) = self.table.iter().min_by_key(first) else { return Ok(()) };
+        let names: Vec<_> = self.known.iter().map(|key| format!("`{key}`")).collect();
+        let expected = format!("one of {}", names.join(", "));
+        let fault = Fault::new(entry.key_place.clone(), &self.path_of(key), &expected, Found::Text(format!("`{key}`")));
+        Err(match closest(key, &self.known) {
+            Some(name) => fault.with_help(format!("did you mean `{name}`?")),
+            None => fault,
+        })
+    }
+}
+
+/// One value with the path of its key.
+#[derive(Clone)]
+pub(super) struct Setting {
+    pub(super) path: String,
+    node: Node,
+}
+
+impl Setting {
+    /// Complains about this value.
+    pub(super) fn fault(&self, expected: &str) -> Fault {
+        Fault::new(self.node.place.clone(), &self.path, expected, Found::from(&self.node.value))
+    }
+
+    /// Complains about this value, describing it in other words.
+    pub(super) fn fault_found(&self, expected: &str, found: impl Into<String>) -> Fault {
+        Fault::new(self.node.place.clone(), &self.path, expected, Found::Text(found.into()))
+    }
+
+    pub(super) fn table(self) -> Result<Table, Fault> {
+        match self.node.value {
+            Value::Table(table) => Ok(table),
+            _ => Err(self.fault(&format!("a table [{}]", self.path))),
+        }
+    }
+
+    /// The section, if the value is one.
+    pub(super) fn into_section(self) -> Result<Section, Fault> {
+        let path = self.path.clone();
+        Ok(Section { path, table: self.table()?, known: Vec::new() })
+    }
+
+    pub(super) fn is_string(&self) -> bool {
+        matches!(self.node.value, Value::String(_))
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.node.value, Value::Array(_))
+    }
+
+    pub(super) fn string(&self) -> Result<&str, Fault> {
+        match &self.node.value {
+            Value::String(text) => Ok(text),
+            _ => Err(self.fault("a string")),
+        }
+    }
+
+    /// A number that satisfies `holds`, which `expected` puts into words.
+    pub(super) fn number(&self, expected: &str, holds: impl Fn(f64) -> bool) -> Result<f64, Fault> {
+        let value = match self.node.value {
+            Value::Float(value) => Some(value),
+            Value::Integer(value) => Some(value as f64),
+            _ => None,
+        };
+        value.filter(|&value| holds(value)).ok_or_else(|| self.fault(expected))
+    }
+
+    /// A finite number.
+    pub(super) fn finite(&self) -> Result<f64, Fault> {
+        self.number("a finite number", f64::is_finite)
+    }
+
+    /// A finite number above zero.
+    pub(super) fn positive(&self) -> Result<f64, Fault> {
+        self.number("a finite number > 0", |value| value.is_finite() && value > 0.0)
+    }
+
+    /// An integer of at least `minimum`.
+    pub(super) fn integer(&self, minimum: u64) -> Result<u64, Fault> {
+        let fault = || self.fault(&format!("an integer >= {minimum}"));
+        match self.node.value {
+            Value::Integer(value) => u64::try_from(value).ok().filter(|&value| value >= minimum).ok_or_else(fault),
+            _ => Err(fault()),
+        }
+    }
+
+    /// A count of at least `minimum`.
+    pub(super) fn count(&self, minimum: u64) -> Result<usize, Fault> {
+        let value = self.integer(minimum)?;
+        usize::try_from(value).map_err(|_| self.fault("an integer that fits the machine"))
+    }
+
+    /// The values of a list.
+    pub(super) fn list(&self, expected: &str) -> Result<Vec<Setting>, Fault> {
+        let Value::Array(values) = &self.node.value else { return Err(self.fault(expected)) };
+        let item = |(i, node): (usize, &Node)| Setting { path: format!("{}[{i}]", self.path), node: node.clone() };
+        Ok(values.iter().enumerate().map(item).collect())
+    }
+
+    /// One of several names; `-` and `_` are the same.
+    pub(super) fn choice<T: Copy>(&self, choices: &[(&'static str, T)]) -> Result<T, Fault> {
+        let names: Vec<_> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
+        let expected = format!("one of {}", names.join(", "));
+        let Value::String(text) = &self.node.value else { return Err(self.fault(&expected)) };
+        let wanted = text.replace('-', "_");
+        match choices.iter().find(|(name, _)| name.replace('-', "_") == wanted) {
+            Some(&(_, value)) => Ok(value),
+            None => {
+                let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+                Err(match closest(text, &names) {
+                    Some(name) => self.fault(&expected).with_help(format!("did you mean {name:?}?")),
+                    None => self.fault(&expected),
+                })
+            }
+        }
+    }
+}
+
+/// The candidate that differs in the fewest letters, if it is close enough to be meant.
+fn closest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    // Nobody types names this long; distances cost their product.
+    if word.len() > 64 {
+        return None;
+    }
+    let with_distance = candidates.iter().map(|&candidate| (distance(word, candidate), candidate));
+    with_distance.min().filter(|&(distance, candidate)| distance <= candidate.len().div_ceil(3)).map(|(_, name)| name)
+}
+
+/// Levenshtein distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, a_char) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, &b_char) in b.iter().enumerate() {
+            let substitute = diagonal + usize::from(a_char != b_char);
+            diagonal = row[j + 1];
+            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typing_mistakes_find_the_name_that_was_meant() {
+        assert_eq!(closest("iteratons", &["seed", "iterations", "threads"]), Some("iterations"));
+        assert_eq!(closest("completely_else", &["seed", "iterations"]), None);
+        assert_eq!((distance("kitten", "sitting"), distance("", "abc"), distance("ü", "u")), (3, 3, 1));
+    }
+}

@@ -1,0 +1,66 @@
+//! The commented configuration that `luminary init` writes.
+
+/// A configuration with every setting: those that matter most are set, the others are shown with their default.
+pub const TEMPLATE: &str = r##"# A run of Luminary. Check it with `luminary check`, start it with `luminary run`.
+# Settings behind `#` show their default.
+
+[problem]
+domain = "lp-sphere"            # see `luminary list`
+n = 100                         # components of a solution
+
+[archive]
+resolution = [100, 100]         # cells along each measure; one number for all, or text like "100x100"
+# cells = 10_000                # instead of a resolution: Voronoi cells of centroids, for three measures and more
+# centroids = "k_means"         # of those cells; or "sobol", "uniform"
+# centroid_seed = 0
+learning_rate = "0.01 at 100x100" # a number, a number at a resolution, or "auto" (from cells and budget)
+# min_f = 0.0                   # threshold of an empty cell; put it below the objectives you would accept
+# qd_score_offset = 0.0         # subtracted from every objective in the QD score
+# update = "sequential"         # or "batch": all rows of an iteration see the same thresholds
+
+[algorithm]
+preset = "cma_mae"              # see `luminary list`
+# variant = "standard"          # or "published": the equations behind the CMA-MAE paper's tables
+# sigma = 0.5                   # initial step size, or noise of the MAP-Elites variants
+# emitters = 15
+# batch_size = 36               # evaluations of each emitter in an iteration
+# x0 = 0.0                      # where emitters start: a number or a list
+# strategy = "cma_es"           # or "sep_cma_es", "lm_ma_es", "open_ai_es" for many components
+# ranker = "improvement"        # default: the preset's
+# selection = "mu"              # or "filter"; default: the preset's
+# restart = "basic"             # or "no_improvement", "every 50"; default: the preset's
+# line_sigma = 0.2              # map_elites_line: stretch towards another elite
+# gradient = "ascent"           # or "adam", for cma_mega and cma_maega
+# gradient_step = 1.0
+# bounds = { lower = -5.12, upper = 5.12, rule = "clip" } # or "reflect", "resample"; default: none
+
+[run]
+iterations = 10_000
+seed = 0
+# threads = 0                   # 0: all cores; results do not depend on it
+# out = "runs/my-run"           # the run folder; default: a new one under runs/
+# metrics_every = 10            # iterations between lines of the metrics log; default: a thousand lines
+# checkpoint_seconds = 60.0
+# checkpoint_iterations = 1000  # also every so many iterations; default: by time only
+# non_finite = "reject"         # NaN or infinity: reject the row and count it, or "fail"
+"##;
+
+#[cfg(test)]
+mod tests {
+    use super::super::{RunConfig, Source};
+    use super::TEMPLATE;
+
+    #[test]
+    fn the_template_is_valid_as_it_is_and_with_every_setting_switched_on() {
+        let plain = RunConfig::read(Some(Source::new("template", TEMPLATE)), &[]).unwrap();
+        assert_eq!(plain.run.iterations, 10_000);
+        // A grid excludes the cells of centroids.
+        let is_setting = |line: &str| line.starts_with("# ") && line.contains(" = ") && !line.contains("cells");
+        let uncommented: Vec<_> =
+            TEMPLATE.lines().map(|line| if is_setting(line) { &line[2..] } else { line }).collect();
+        assert_eq!(uncommented.iter().filter(|line| line.starts_with('#')).count(), 4);
+        let full = RunConfig::read(Some(Source::new("template", &uncommented.join("\n"))), &[]).unwrap();
+        assert_eq!(full.run.checkpoint_iterations, Some(1000));
+        assert_eq!(full.algorithm.sigma, plain.algorithm.sigma);
+    }
+}

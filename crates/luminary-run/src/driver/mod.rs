@@ -1,0 +1,249 @@
+//! The driver: runs the engine, keeps the run folder up to date, and stops when asked to.
+
+mod ask_tell;
+mod recorder;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use luminary::scheduler::{Scheduler, Threads};
+
+use crate::config::RunConfig;
+use crate::error::RunError;
+use crate::evaluate::{EvaluateError, Evaluator};
+use crate::export;
+use crate::folder::{CheckpointFileError, METRICS, Manifest, MetricsLog, RunFolder, SUMMARY, write_json};
+use crate::stop::StopFlag;
+use crate::summary::{Status, Summary};
+use recorder::Recorder;
+
+/// What an observer of a run sees after each iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// The engine.
+    pub scheduler: &'a Scheduler,
+    /// Iterations wanted.
+    pub iterations_wanted: u64,
+    /// Time spent on the run, of all processes.
+    pub seconds: f64,
+    /// Time spent by this process.
+    pub session_seconds: f64,
+    /// Iterations done by this process.
+    pub session_iterations: u64,
+}
+
+/// Something worth telling the user that is not an error.
+#[derive(Debug)]
+pub enum Note {
+    /// A checkpoint could not be read and was put aside.
+    DamagedCheckpoint(CheckpointFileError),
+    /// A checkpoint could not be written; the run goes on and tries again.
+    CheckpointFailed(RunError),
+    /// After the first iteration no solution had exceeded the initial threshold.
+    NothingAccepted {
+        /// The threshold.
+        min_f: f64,
+    },
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::DamagedCheckpoint(error) => write!(f, "a checkpoint was skipped and put aside: {error}"),
+            Self::CheckpointFailed(error) => write!(f, "no checkpoint this time: {error}"),
+            Self::NothingAccepted { min_f } => write!(
+                f,
+                "no solution of the first iteration exceeds min_f = {min_f}: the search has nothing to climb; \
+                 set archive.min_f below the objectives you expect"
+            ),
+        }
+    }
+}
+
+/// Watches a run: a display, a log, a test.
+pub trait Watch: Send {
+    /// An iteration has ended. Called often, so whoever draws should look at the time first.
+    fn iteration(&mut self, _progress: &Progress<'_>) {}
+
+    /// Something worth telling.
+    fn note(&mut self, _note: &Note) {}
+}
+
+/// Watches nothing.
+impl Watch for () {}
+
+/// How to continue a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ResumeOptions {
+    /// Iterations in all, if they should be others than before.
+    pub iterations: Option<u64>,
+    /// Threads, if they should be others than before; zero means all cores.
+    pub threads: Option<usize>,
+    /// Start again from the beginning instead of from a checkpoint.
+    pub from_start: bool,
+}
+
+/// A run that is ready to go on, with its folder locked.
+#[derive(Debug)]
+pub struct Run {
+    folder: RunFolder,
+    config: RunConfig,
+    scheduler: Scheduler,
+    seconds_before: f64,
+    notes: Vec<Note>,
+}
+
+impl Run {
+    /// Checks the configuration, makes the folder and writes the manifest.
+    ///
+    /// # Errors
+    /// A configuration the engine refuses, or a folder that cannot be used; nothing is written then.
+    pub fn create(path: &Path, config: RunConfig) -> Result<Self, RunError> {
+        let scheduler = config.scheduler(&config.problem.spec()?).build()?;
+        let folder = RunFolder::create(path, &Manifest::new(config.clone()))?;
+        Ok(Self { folder, config, scheduler, seconds_before: 0.0, notes: Vec::new() })
+    }
+
+    /// Opens an interrupted or finished run at its newest valid checkpoint; one that was killed before its first
+    /// checkpoint starts again.
+    ///
+    /// # Errors
+    /// A folder without a run or in use, or whose checkpoints are all damaged.
+    pub fn resume(path: &Path, options: ResumeOptions) -> Result<Self, RunError> {
+        let (folder, mut manifest) = RunFolder::open(path)?;
+        let run = &mut manifest.config.run;
+        let old = run.clone();
+        run.iterations = options.iterations.unwrap_or(run.iterations);
+        run.threads = match options.threads {
+            Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads.unwrap_or(run.threads),
+        };
+        if *run != old {
+            folder.write_manifest(&manifest)?;
+        }
+        let config = manifest.config;
+        let checkpoints = folder.checkpoints();
+        if options.from_start {
+            checkpoints.clear().map_err(RunError::io("clear", checkpoints.folder()))?;
+        }
+        let loaded = checkpoints.load()?;
+        let (scheduler, seconds_before) = match loaded.newest {
+            Some((meta, scheduler)) => (scheduler, meta.seconds),
+            None if !loaded.damaged.is_empty() => {
+                let path = checkpoints.folder().to_owned();
+                return Err(RunError::NoValidCheckpoint { path, errors: loaded.damaged });
+            }
+            None => (config.scheduler(&config.problem.spec()?).build()?, 0.0),
+        };
+        let mut notes = Vec::new();
+        for error in loaded.damaged {
+            checkpoints.set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
+            notes.push(Note::DamagedCheckpoint(error));
+        }
+        Ok(Self { folder, config, scheduler, seconds_before, notes })
+    }
+
+    /// The resolved configuration.
+    pub fn config(&self) -> &RunConfig {
+        &self.config
+    }
+
+    /// The engine as it stands.
+    pub fn scheduler(&self) -> &Scheduler {
+        &self.scheduler
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Runs until all iterations are done or a stop is requested, and writes checkpoint, archives and summary.
+    ///
+    /// # Errors
+    /// When evaluation fails or the folder cannot be written. The newest checkpoint stays valid.
+    pub fn execute(self, stop: &StopFlag, watch: &mut dyn Watch) -> Result<Summary, RunError> {
+        let evaluator = self.config.problem.evaluator()?;
+        self.execute_with(evaluator, stop, watch)
+    }
+
+    /// Like [`execute`](Self::execute), with an evaluator of your own.
+    pub fn execute_with(
+        mut self,
+        mut evaluator: Evaluator,
+        stop: &StopFlag,
+        watch: &mut dyn Watch,
+    ) -> Result<Summary, RunError> {
+        self.notes.drain(..).for_each(|note| watch.note(&note));
+        remove_stale(&self.folder.file(SUMMARY))?;
+        let log_path = self.folder.file(METRICS);
+        let log = MetricsLog::open(&log_path, self.scheduler.iterations()).map_err(RunError::io("open", &log_path))?;
+        let mut recorder = Recorder {
+            config: &self.config,
+            checkpoints: self.folder.checkpoints(),
+            log,
+            log_path,
+            started: Instant::now(),
+            first_iteration: self.scheduler.iterations(),
+            seconds_before: self.seconds_before,
+            last_checkpoint: Instant::now(),
+            pending: None,
+            stop,
+            watch,
+            error: None,
+        };
+        let threads = self.config.run.threads;
+        let outcome = if threads <= 1 {
+            self.scheduler.set_threads(Threads::One);
+            drive(&mut self.scheduler, &mut evaluator, &mut recorder)
+        } else {
+            self.scheduler.set_threads(Threads::Pool);
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.map_err(|error| RunError::Threads { threads, message: error.to_string() })?;
+            pool.install(|| drive(&mut self.scheduler, &mut evaluator, &mut recorder))
+        };
+        match outcome {
+            // The batch in progress is part of the checkpoint and is evaluated again when the run is resumed.
+            Err(RunError::Evaluate(EvaluateError::Stopped)) | Ok(()) => {}
+            Err(error) => {
+                recorder.wait_for_checkpoint();
+                return Err(error);
+            }
+        }
+        let seconds = recorder.seconds();
+        recorder.start_checkpoint(&self.scheduler)?;
+        let status = match self.scheduler.iterations() >= self.config.run.iterations {
+            true => Status::Finished,
+            false => Status::Interrupted,
+        };
+        let summary = Summary::of(status, &self.config, &self.scheduler, seconds, self.folder.path());
+        // The archives are written while the checkpoint is.
+        let written = export::write_archives(self.folder.path(), &self.scheduler);
+        recorder.finish_checkpoint()?;
+        written?;
+        write_json(&self.folder.file(SUMMARY), &summary)?;
+        Ok(summary)
+    }
+}
+
+/// The loop itself.
+fn drive(scheduler: &mut Scheduler, evaluator: &mut Evaluator, recorder: &mut Recorder<'_>) -> Result<(), RunError> {
+    let n_iterations = recorder.config.run.iterations.saturating_sub(scheduler.iterations());
+    match evaluator {
+        Evaluator::InProcess(problem) => {
+            let result = scheduler.run_differentiable_observed(problem.as_ref(), n_iterations, recorder);
+            result.map_err(|source| RunError::Call { iteration: scheduler.iterations(), source })?;
+        }
+        Evaluator::Batch(evaluator) => ask_tell::run(scheduler, evaluator.as_mut(), n_iterations, recorder)?,
+    }
+    recorder.error.take().map_or(Ok(()), Err)
+}
+
+/// Removes a file that no longer holds once the run goes on.
+fn remove_stale(path: &PathBuf) -> Result<(), RunError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("remove", path)(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,119 @@
+//! What happens after each iteration: metrics, checkpoints, display, and the look at the stop flag.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use luminary::archive::Acceptance;
+use luminary::scheduler::{Observer, Scheduler};
+
+use super::{Note, Progress, Watch};
+use crate::config::RunConfig;
+use crate::error::RunError;
+use crate::folder::{CheckpointMeta, Checkpoints, MetricsLog, MetricsRow};
+use crate::stop::StopFlag;
+
+/// Records a run. Checkpoints are compressed and written by another thread while the run goes on.
+pub(super) struct Recorder<'a> {
+    pub(super) config: &'a RunConfig,
+    pub(super) checkpoints: Checkpoints,
+    pub(super) log: MetricsLog,
+    pub(super) log_path: PathBuf,
+    pub(super) started: Instant,
+    pub(super) first_iteration: u64,
+    pub(super) seconds_before: f64,
+    pub(super) last_checkpoint: Instant,
+    pub(super) pending: Option<JoinHandle<Result<(), RunError>>>,
+    pub(super) stop: &'a StopFlag,
+    pub(super) watch: &'a mut dyn Watch,
+    /// What ended the run, if recording did.
+    pub(super) error: Option<RunError>,
+}
+
+impl Observer for Recorder<'_> {
+    fn iteration_done(&mut self, scheduler: &Scheduler) -> ControlFlow<()> {
+        match self.record(scheduler) {
+            Ok(()) if self.stop.is_requested() => ControlFlow::Break(()),
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.error = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+impl Recorder<'_> {
+    fn record(&mut self, scheduler: &Scheduler) -> Result<(), RunError> {
+        let (run, iteration) = (&self.config.run, scheduler.iterations());
+        let now = Instant::now();
+        let session_seconds = (now - self.started).as_secs_f64();
+        let seconds = self.seconds_before + session_seconds;
+        let is_last = iteration >= run.iterations;
+        if iteration % run.metrics_every == 0 || is_last {
+            let appended = self.log.append(&MetricsRow::of(scheduler, seconds));
+            appended.map_err(RunError::io("append to", &self.log_path))?;
+        }
+        let by_time = (now - self.last_checkpoint).as_secs_f64() >= run.checkpoint_seconds;
+        let by_iterations = run.checkpoint_iterations.is_some_and(|every| iteration % every == 0);
+        // The last state is saved by the driver, with the archives.
+        if (by_time || by_iterations) && !is_last {
+            self.start_checkpoint(scheduler)?;
+        }
+        if iteration == 1 {
+            self.note_if_nothing_accepted(scheduler);
+        }
+        self.watch.iteration(&Progress {
+            scheduler,
+            iterations_wanted: run.iterations,
+            seconds,
+            session_seconds,
+            session_iterations: iteration - self.first_iteration,
+        });
+        Ok(())
+    }
+
+    /// Takes a snapshot and hands it to another thread, after the one before has been written.
+    pub(super) fn start_checkpoint(&mut self, scheduler: &Scheduler) -> Result<(), RunError> {
+        self.wait_for_checkpoint();
+        self.last_checkpoint = Instant::now();
+        let meta = CheckpointMeta { iteration: scheduler.iterations(), seconds: self.seconds() };
+        let state = scheduler.to_checkpoint()?;
+        let log = self.log.handle().map_err(RunError::io("open", &self.log_path))?;
+        let checkpoints = self.checkpoints.clone();
+        self.pending = Some(std::thread::spawn(move || {
+            let written = checkpoints.write(meta, &state, &log);
+            written.map_err(RunError::io("write a checkpoint to", checkpoints.folder()))
+        }));
+        Ok(())
+    }
+
+    /// Waits for the checkpoint that is being written; if it fails, the run can go on without.
+    pub(super) fn wait_for_checkpoint(&mut self) {
+        if let Err(error) = self.finish_checkpoint() {
+            self.watch.note(&Note::CheckpointFailed(error));
+        }
+    }
+
+    /// Waits for the checkpoint that is being written.
+    pub(super) fn finish_checkpoint(&mut self) -> Result<(), RunError> {
+        match self.pending.take().map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(result)) => result,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// Time spent on the run until now.
+    pub(super) fn seconds(&self) -> f64 {
+        self.seconds_before + Duration::as_secs_f64(&self.started.elapsed())
+    }
+
+    fn note_if_nothing_accepted(&mut self, scheduler: &Scheduler) {
+        let archive = scheduler.archive();
+        if let (true, Acceptance::Soft { min_f, .. }) = (archive.is_empty(), archive.config().acceptance) {
+            self.watch.note(&Note::NothingAccepted { min_f });
+        }
+    }
+}

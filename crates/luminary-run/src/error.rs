@@ -1,0 +1,136 @@
+//! What can go wrong with a run. Each error names the file or setting, what was expected and what was found.
+
+use std::path::{Path, PathBuf};
+
+use luminary::error::{CallError, CheckpointError, ConfigError};
+use luminary_domains::DomainError;
+use thiserror::Error;
+
+use crate::config::ConfigFileError;
+use crate::evaluate::EvaluateError;
+use crate::folder::CheckpointFileError;
+
+/// Why a run could not be started, continued, read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A mistake in the configuration file or flags.
+    #[error(transparent)]
+    ConfigFile(#[from] ConfigFileError),
+    /// Settings that the engine refuses although each by itself is fine.
+    #[error("the engine refuses this configuration: {0}")]
+    Config(#[from] ConfigError),
+    /// A domain that cannot be built.
+    #[error(transparent)]
+    Domain(#[from] DomainError),
+    /// The engine refused an evaluation.
+    #[error("iteration {iteration}: {source}")]
+    Call {
+        /// Iterations done before it.
+        iteration: u64,
+        /// What the engine said.
+        source: CallError,
+    },
+    /// The evaluator gave up.
+    #[error(transparent)]
+    Evaluate(#[from] EvaluateError),
+    /// The system refused to read or write.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The folder already holds a run.
+    #[error(
+        "{} already holds a run; it is never overwritten: continue it with `luminary resume {}` or choose another folder",
+        .path.display(), .path.display()
+    )]
+    Exists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder holds something else.
+    #[error("expected a new or empty folder for the run, found {} with {found} in it", .path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+        /// A file in it.
+        found: String,
+    },
+    /// The folder holds no run.
+    #[error("expected a run folder, found no {} in {}", crate::folder::MANIFEST, .path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// Another process works on the folder.
+    #[error("{} is in use by another process{}: wait for it or stop it", .path.display(), pid_text(.pid))]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+        /// The process, if it is known.
+        pid: Option<u32>,
+    },
+    /// A manifest, plan or summary that does not read.
+    #[error("cannot understand {}: {message}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// There are checkpoints, but none of them is valid.
+    #[error(
+        "none of the {} checkpoints in {} can be read{}\n  help: `luminary resume --from-start` runs it again from the beginning",
+        .errors.len(), .path.display(), .errors.iter().map(|error| format!("\n  {error}")).collect::<String>()
+    )]
+    NoValidCheckpoint {
+        /// The folder of checkpoints.
+        path: PathBuf,
+        /// What is wrong with each, the newest first.
+        errors: Vec<CheckpointFileError>,
+    },
+    /// The state could not be saved.
+    #[error("cannot make a checkpoint: {0}")]
+    Checkpoint(#[from] CheckpointError),
+    /// The threads could not be started.
+    #[error("cannot start {threads} threads: {message}")]
+    Threads {
+        /// Threads wanted.
+        threads: usize,
+        /// What the system said.
+        message: String,
+    },
+    /// A table could not be written.
+    #[error("cannot write the table: {0}")]
+    Table(String),
+    /// A sweep with other runs than the ones asked for now.
+    #[error(
+        "{} holds another sweep ({found}), expected the one asked for ({expected}): continue the old one with \
+         `luminary resume {}` or choose another folder", .path.display(), .path.display()
+    )]
+    OtherSweep {
+        /// The folder.
+        path: PathBuf,
+        /// What was asked for.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+}
+
+impl RunError {
+    /// For `map_err`: wraps the system's error with what was tried on which file.
+    pub fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+}
+
+fn pid_text(pid: &Option<u32>) -> String {
+    pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
+}

@@ -1,0 +1,115 @@
+//! Archives as tables: Parquet, CSV and NumPy's own format.
+//!
+//! One row per elite, ordered by cell: `cell`, `objective`, `threshold`, `visits`, then `measures_0`, `measures_1`, ...
+//! and `solution_0`, `solution_1`, ... The threshold of an elitist archive is its elite's objective.
+
+mod csv;
+mod npy;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use luminary::archive::{Archive, Elite};
+use luminary::scheduler::Scheduler;
+
+use crate::error::RunError;
+use crate::folder::{CHECKPOINTS, Checkpoints, Manifest, write_atomically};
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Apache Parquet, for pandas, polars and most others.
+    #[cfg(feature = "parquet")]
+    Parquet,
+    /// Comma-separated values; numbers read back to the same bits.
+    Csv,
+    /// One NumPy array with named fields, of which `measures` and `solution` are vectors.
+    Npy,
+}
+
+impl Format {
+    /// How files of the format end.
+    pub fn extension(self) -> &'static str {
+        match self {
+            #[cfg(feature = "parquet")]
+            Self::Parquet => "parquet",
+            Self::Csv => "csv",
+            Self::Npy => "npy",
+        }
+    }
+
+    /// What run folders hold.
+    const fn standard() -> Self {
+        #[cfg(feature = "parquet")]
+        return Self::Parquet;
+        #[cfg(not(feature = "parquet"))]
+        return Self::Csv;
+    }
+}
+
+/// Which archive of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Which {
+    /// The elitist archive of everything ever found.
+    #[default]
+    Result,
+    /// The archive the emitters search.
+    Search,
+}
+
+impl Which {
+    /// The archive.
+    pub fn of(self, scheduler: &Scheduler) -> &Archive {
+        match self {
+            Self::Result => scheduler.result(),
+            Self::Search => scheduler.archive(),
+        }
+    }
+}
+
+/// Writes an archive as a table.
+pub fn write(archive: &Archive, format: Format, writer: &mut (impl Write + Send)) -> io::Result<()> {
+    match format {
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::write(archive, writer),
+        Format::Csv => csv::write(archive, writer),
+        Format::Npy => npy::write(archive, writer),
+    }
+}
+
+/// Writes an archive to a file, which is complete or not there.
+pub fn write_file(archive: &Archive, format: Format, path: &Path) -> Result<(), RunError> {
+    write_atomically(path, |writer| write(archive, format, writer)).map_err(RunError::io("write", path))
+}
+
+/// The archives of a run, as its folder holds them.
+pub(crate) fn write_archives(folder: &Path, scheduler: &Scheduler) -> Result<(), RunError> {
+    let format = Format::standard();
+    for (name, which) in [("archive", Which::Search), ("result", Which::Result)] {
+        write_file(which.of(scheduler), format, &folder.join(format!("{name}.{}", format.extension())))?;
+    }
+    Ok(())
+}
+
+/// The engine as the newest valid checkpoint of a run has it.
+///
+/// # Errors
+/// A folder without a run, or without a valid checkpoint.
+pub fn load(folder: &Path) -> Result<Scheduler, RunError> {
+    Manifest::read(folder)?;
+    let checkpoints = Checkpoints::new(folder.join(CHECKPOINTS));
+    let loaded = checkpoints.load()?;
+    match loaded.newest {
+        Some((_, scheduler)) => Ok(scheduler),
+        None => Err(RunError::NoValidCheckpoint { path: checkpoints.folder().to_owned(), errors: loaded.damaged }),
+    }
+}
+
+/// The elites ordered by cell, so that a table does not depend on when cells were first found.
+fn ordered(archive: &Archive) -> Vec<Elite<'_>> {
+    let mut elites: Vec<_> = archive.elites().collect();
+    elites.sort_unstable_by_key(|elite| elite.cell);
+    elites
+}

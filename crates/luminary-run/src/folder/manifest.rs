@@ -1,0 +1,107 @@
+//! The manifest: what was asked for, by which version, on which machine.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use luminary::checkpoint::CHECKPOINT_VERSION;
+use serde::{Deserialize, Serialize};
+
+use super::{MANIFEST, read_json};
+use crate::config::RunConfig;
+use crate::error::RunError;
+
+/// The format this build reads and writes.
+const FORMAT: u32 = 1;
+
+/// What a run folder says about itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the folder's layout.
+    pub format: u32,
+    /// Everything about the run, with all defaults filled in.
+    pub config: RunConfig,
+    /// What made the folder.
+    pub versions: Versions,
+    /// Where it was made: results are promised to be bit-identical for the same version and machine type.
+    pub host: Host,
+    /// When it was made, in seconds since 1970.
+    pub created_unix: u64,
+}
+
+/// Versions of the programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Versions {
+    /// This program.
+    pub luminary: String,
+    /// The checkpoints' layout.
+    pub checkpoint: u32,
+}
+
+/// The machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// Operating system.
+    pub os: String,
+    /// Processor architecture.
+    pub arch: String,
+    /// Instruction sets that matter for speed.
+    pub cpu_features: Vec<String>,
+    /// Threads the machine runs at once.
+    pub threads: usize,
+}
+
+impl Manifest {
+    /// The manifest of a new run on this machine.
+    pub fn new(config: RunConfig) -> Self {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            format: FORMAT,
+            config,
+            versions: Versions { luminary: env!("CARGO_PKG_VERSION").into(), checkpoint: CHECKPOINT_VERSION },
+            host: Host::this(),
+            created_unix: since_1970.as_secs(),
+        }
+    }
+
+    /// Reads the manifest of a run folder. The folder need not be locked: a manifest is always complete.
+    ///
+    /// # Errors
+    /// A folder without a run, or a manifest of another version.
+    pub fn read(folder: &Path) -> Result<Self, RunError> {
+        let path = folder.join(MANIFEST);
+        if !path.exists() {
+            return Err(RunError::NotARun { path: folder.to_owned() });
+        }
+        let manifest: Self = read_json(&path)?;
+        if manifest.format != FORMAT {
+            let message = format!("expected format {FORMAT}, found {}", manifest.format);
+            return Err(RunError::Unreadable { path, message });
+        }
+        Ok(manifest)
+    }
+}
+
+impl Host {
+    /// This machine.
+    fn this() -> Self {
+        Self {
+            os: std::env::consts::OS.into(),
+            arch: std::env::consts::ARCH.into(),
+            cpu_features: cpu_features(),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
+fn cpu_features() -> Vec<String> {
+    #[allow(unused_mut, reason = "only x86-64 has features to list")]
+    let mut found: Vec<&str> = Vec::new();
+    #[cfg(target_arch = "x86_64")]
+    {
+        macro_rules! list {
+            ($($feature:tt),*) => { $(if is_x86_feature_detected!($feature) { found.push($feature); })* };
+        }
+        list!("sse4.2", "avx", "avx2", "fma", "avx512f", "avx512dq", "avx512vl", "avx512bw");
+    }
+    found.into_iter().map(str::to_owned).collect()
+}

@@ -1,0 +1,153 @@
+//! The metrics log: one JSON object a line, appended, so that a kill costs at most the line being written.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use luminary::scheduler::Scheduler;
+use serde::{Deserialize, Serialize};
+
+/// Figures of a run after an iteration, all of them of the result archive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricsRow {
+    /// Iterations done.
+    pub iteration: u64,
+    /// Evaluations done, the initial population not included.
+    pub evaluations: u64,
+    /// Time spent, of all processes that worked on the run.
+    pub seconds: f64,
+    /// QD score divided by the number of cells, as in the paper.
+    pub qd_score: f64,
+    /// Sum of the elites' objectives, each minus the QD score offset.
+    pub qd_score_sum: f64,
+    /// Occupied cells as a fraction of all cells.
+    pub coverage: f64,
+    /// Number of elites.
+    pub elites: usize,
+    /// Best objective of all evaluations; absent while there is none.
+    pub best: Option<f64>,
+    /// Mean objective of the elites.
+    pub mean: Option<f64>,
+    /// Restarts of all emitters.
+    pub restarts: u64,
+    /// Evaluations whose objective or measures were not finite.
+    pub invalid: u64,
+}
+
+impl MetricsRow {
+    /// The figures now.
+    pub fn of(scheduler: &Scheduler, seconds: f64) -> Self {
+        let stats = scheduler.result().stats();
+        Self {
+            iteration: scheduler.iterations(),
+            evaluations: scheduler.evaluations(),
+            seconds,
+            qd_score: stats.norm_qd_score,
+            qd_score_sum: stats.qd_score,
+            coverage: stats.coverage,
+            elites: stats.n_elites,
+            best: stats.obj_max,
+            mean: stats.obj_mean,
+            restarts: scheduler.restarts().total(),
+            invalid: scheduler.n_invalid(),
+        }
+    }
+}
+
+/// A log open for appending.
+#[derive(Debug)]
+pub struct MetricsLog {
+    file: File,
+    line: Vec<u8>,
+}
+
+impl MetricsLog {
+    /// Opens the log and forgets every line after `iteration`, and a line that was not written to its end.
+    pub fn open(path: &Path, iteration: u64) -> io::Result<Self> {
+        let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        let kept = complete_rows(&fs::read(path)?).take_while(|(row, _)| row.iteration <= iteration).last();
+        let end = kept.map_or(0, |(_, end)| end as u64);
+        file.set_len(end)?;
+        file.seek(SeekFrom::Start(end))?;
+        Ok(Self { file, line: Vec::new() })
+    }
+
+    /// Appends a line; it is with the system when this returns.
+    pub fn append(&mut self, row: &MetricsRow) -> io::Result<()> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, row)?;
+        self.line.push(b'\n');
+        self.file.write_all(&self.line)
+    }
+
+    /// Another handle, to sync what was appended from another thread.
+    pub(crate) fn handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// All complete lines of a log; none if there is no log.
+    pub fn read(path: &Path) -> io::Result<Vec<MetricsRow>> {
+        match fs::read(path) {
+            Ok(bytes) => Ok(complete_rows(&bytes).map(|(row, _)| row).collect()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The rows up to the first line that is damaged, unfinished or out of order, each with the offset of its end.
+fn complete_rows(bytes: &[u8]) -> impl Iterator<Item = (MetricsRow, usize)> + '_ {
+    let (mut end, mut last) = (0, None);
+    bytes.split_inclusive(|&byte| byte == b'\n').map_while(move |line| {
+        end += line.len();
+        let row: MetricsRow = serde_json::from_slice(line.strip_suffix(b"\n")?).ok()?;
+        let in_order = last.replace(row.iteration).is_none_or(|last| row.iteration > last);
+        in_order.then_some((row, end))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(iteration: u64) -> MetricsRow {
+        MetricsRow {
+            iteration,
+            evaluations: 5400 + iteration,
+            seconds: 0.1,
+            qd_score: 1.0 / 3.0,
+            qd_score_sum: 1e4 / 3.0,
+            coverage: 0.5,
+            elites: 5000,
+            best: None,
+            mean: Some(1.5),
+            restarts: 3,
+            invalid: 0,
+        }
+    }
+
+    #[test]
+    fn a_line_cut_anywhere_is_forgotten_and_the_rest_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("metrics.jsonl");
+        let mut log = MetricsLog::open(&path, 0).unwrap();
+        (1..=3).for_each(|iteration| log.append(&row(iteration)).unwrap());
+        let bytes = fs::read(&path).unwrap();
+        let line = bytes.len() / 3;
+        for length in 0..=bytes.len() {
+            fs::write(&path, &bytes[..length]).unwrap();
+            assert_eq!(MetricsLog::read(&path).unwrap().len(), length / line, "{length}");
+        }
+    }
+
+    #[test]
+    fn opening_forgets_what_came_after_the_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("metrics.jsonl");
+        let mut log = MetricsLog::open(&path, 0).unwrap();
+        (1..=5).for_each(|iteration| log.append(&row(iteration)).unwrap());
+        let mut log = MetricsLog::open(&path, 3).unwrap();
+        log.append(&row(4)).unwrap();
+        assert_eq!(MetricsLog::read(&path).unwrap(), [1, 2, 3, 4].map(row));
+    }
+}

@@ -1,0 +1,168 @@
+//! The figures of a run, finished or not.
+
+use std::path::{Path, PathBuf};
+
+use luminary::archive::{Archive, CellsConfig};
+use luminary::restart::RestartCounts;
+use luminary::scheduler::Scheduler;
+use serde::{Deserialize, Serialize};
+
+use crate::config::RunConfig;
+use crate::error::RunError;
+use crate::folder::{FolderLock, METRICS, Manifest, MetricsLog, MetricsRow, SUMMARY, read_json};
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// All iterations are done and everything is written.
+    Finished,
+    /// It was stopped or killed; `luminary resume` continues it.
+    Interrupted,
+    /// A process works on it now.
+    Running,
+}
+
+/// What a run has achieved. All figures are of the result archive, which has seen every evaluation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Where the run stands.
+    pub status: Status,
+    /// The problem in a few words.
+    pub problem: String,
+    /// The named algorithm.
+    pub algorithm: String,
+    /// The seed.
+    pub seed: u64,
+    /// Iterations done.
+    pub iterations: u64,
+    /// Iterations wanted.
+    pub iterations_wanted: u64,
+    /// Evaluations done, the initial population not included.
+    pub evaluations: u64,
+    /// Time spent, of all processes that worked on the run.
+    pub seconds: f64,
+    /// Sum of the elites' objectives divided by the number of cells: the paper's normalised QD score.
+    pub qd_score: f64,
+    /// Sum of the elites' objectives, each minus the QD score offset.
+    pub qd_score_sum: f64,
+    /// Occupied cells as a fraction of all cells.
+    pub coverage: f64,
+    /// The same in percent, as in the paper's tables.
+    pub coverage_percent: f64,
+    /// Best objective of all evaluations; absent while there is none.
+    pub best: Option<f64>,
+    /// Mean objective of the elites.
+    pub mean: Option<f64>,
+    /// Number of elites.
+    pub elites: usize,
+    /// Number of cells.
+    pub cells: usize,
+    /// Restarts of all emitters.
+    pub restarts: u64,
+    /// Restarts by cause, if the run ended in an orderly way.
+    pub restarts_by_cause: Option<RestartCounts>,
+    /// Evaluations whose objective or measures were not finite.
+    pub invalid: u64,
+    /// CRC-32 of all elites of the result archive, for comparing runs, if the run ended in an orderly way.
+    pub result_crc32: Option<String>,
+    /// The run folder.
+    pub folder: PathBuf,
+}
+
+impl Summary {
+    /// The figures of a run in this process.
+    pub(crate) fn of(status: Status, config: &RunConfig, scheduler: &Scheduler, seconds: f64, folder: &Path) -> Self {
+        Self {
+            restarts_by_cause: Some(scheduler.restarts()),
+            result_crc32: Some(format!("{:08x}", digest(scheduler.result()))),
+            cells: scheduler.result().n_cells(),
+            ..Self::from_row(status, config, &MetricsRow::of(scheduler, seconds), folder)
+        }
+    }
+
+    /// Reads what a run folder says, also while another process works on it, and after a kill.
+    ///
+    /// # Errors
+    /// A folder without a run, or files that do not read.
+    pub fn read(folder: &Path) -> Result<Self, RunError> {
+        let config = Manifest::read(folder)?.config;
+        let path = folder.join(METRICS);
+        let rows = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
+        let written: Option<Self> = match folder.join(SUMMARY) {
+            path if path.exists() => Some(read_json(&path)?),
+            _ => None,
+        };
+        let is_running = FolderLock::is_held(folder);
+        let mut summary = match (written, rows.last()) {
+            // A run that went on after the summary was written, and was then killed, is ahead of it.
+            (Some(written), last) if last.is_none_or(|row| row.iteration <= written.iterations) => written,
+            (_, Some(row)) => Self::from_row(Status::Interrupted, &config, row, folder),
+            (_, None) => Self::from_row(Status::Interrupted, &config, &NO_ROW, folder),
+        };
+        summary.folder = folder.to_owned();
+        if is_running {
+            summary.status = Status::Running;
+        }
+        Ok(summary)
+    }
+
+    fn from_row(status: Status, config: &RunConfig, row: &MetricsRow, folder: &Path) -> Self {
+        Self {
+            status,
+            problem: config.problem.title(),
+            algorithm: config.algorithm.preset.name().into(),
+            seed: config.run.seed,
+            iterations: row.iteration,
+            iterations_wanted: config.run.iterations,
+            evaluations: row.evaluations,
+            seconds: row.seconds,
+            qd_score: row.qd_score,
+            qd_score_sum: row.qd_score_sum,
+            coverage: row.coverage,
+            coverage_percent: 100.0 * row.coverage,
+            best: row.best,
+            mean: row.mean,
+            elites: row.elites,
+            cells: match &config.archive.cells {
+                CellsConfig::Grid(grid) => grid.resolution.iter().product(),
+                CellsConfig::Cvt(cvt) => cvt.n_cells,
+            },
+            restarts: row.restarts,
+            restarts_by_cause: None,
+            invalid: row.invalid,
+            result_crc32: None,
+            folder: folder.to_owned(),
+        }
+    }
+}
+
+/// A run that was killed before its first line of metrics.
+const NO_ROW: MetricsRow = MetricsRow {
+    iteration: 0,
+    evaluations: 0,
+    seconds: 0.0,
+    qd_score: 0.0,
+    qd_score_sum: 0.0,
+    coverage: 0.0,
+    elites: 0,
+    best: None,
+    mean: None,
+    restarts: 0,
+    invalid: 0,
+};
+
+/// A checksum of every elite's bits, in the order of the cells.
+fn digest(archive: &Archive) -> u32 {
+    let mut elites: Vec<_> = archive.elites().collect();
+    elites.sort_unstable_by_key(|elite| elite.cell);
+    let (mut hasher, mut bytes) = (crc32fast::Hasher::new(), Vec::new());
+    for elite in elites {
+        bytes.clear();
+        bytes.extend_from_slice(&(elite.cell.index() as u64).to_le_bytes());
+        let values = elite.measures.iter().chain(elite.solution).chain([&elite.objective]);
+        values.for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+        hasher.update(&bytes);
+    }
+    hasher.finalize()
+}

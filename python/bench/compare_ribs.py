@@ -1,0 +1,135 @@
+"""Times whole runs side by side with pyribs, in one process and one thread, with the same NumPy evaluation function.
+
+Usage: OMP_NUM_THREADS=1 python compare_ribs.py [--iterations 300] [--dim 100] [--repeats 3]
+
+Each algorithm is run with both libraries in turn, ``repeats`` times; the table shows the shortest times. The third
+column is the engine's own loop (``luminary.Run``) on the same problem, which shows what the pyribs-shaped layer costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+import luminary
+import luminary.archives
+import luminary.emitters
+import luminary.schedulers
+
+BOUND = 5.12
+SHIFT = BOUND * 0.4
+
+
+class LinearProjection:
+    """The sphere with two linear projections as measures: the benchmark of the CMA-MAE paper."""
+
+    def __init__(self, dim):
+        self.dim = dim
+        self.worst = dim * (BOUND + SHIFT) ** 2
+        self.ranges = [(-BOUND * dim / 2, BOUND * dim / 2)] * 2
+
+    def evaluate(self, solutions):
+        """Objectives and measures."""
+        objective = 100 * (1 - np.sum(np.square(solutions - SHIFT), axis=1) / self.worst)
+        clipped, outside = solutions.copy(), np.abs(solutions) > BOUND
+        clipped[outside] = BOUND / clipped[outside]
+        return objective, clipped.reshape(len(solutions), 2, -1).sum(axis=2)
+
+    def evaluate_dqd(self, solutions):
+        """Objectives, measures and gradients."""
+        objective, measures = self.evaluate(solutions)
+        jacobian = np.zeros((len(solutions), 3, self.dim))
+        jacobian[:, 0] = -200 / self.worst * (solutions - SHIFT)
+        inside = np.abs(solutions) <= BOUND
+        slopes = np.where(inside, 1.0, -BOUND / np.square(np.where(inside, 1.0, solutions)))
+        half = self.dim // 2
+        jacobian[:, 1, :half], jacobian[:, 2, half:] = slopes[:, :half], slopes[:, half:]
+        return objective, measures, jacobian
+
+
+def build(library, algorithm, problem):
+    """A scheduler of either library with the paper's settings: 15 emitters of 36 solutions, 100 x 100 cells."""
+    grid = {"solution_dim": problem.dim, "dims": [100, 100], "ranges": problem.ranges}
+    archives, emitters = library.archives, library.emitters
+    soft = algorithm in ("cma_mae", "cma_maega")
+    archive = archives.GridArchive(**grid, **({"learning_rate": 0.01, "threshold_min": 0.0} if soft else {}))
+    result = archives.GridArchive(**grid) if soft else None
+    x0, rules = np.zeros(problem.dim), {"ranker": "imp", "selection_rule": "mu", "restart_rule": "basic"}
+
+    def emitter(seed):
+        if algorithm == "cma_mae":
+            return emitters.EvolutionStrategyEmitter(archive, x0=x0, sigma0=0.5, batch_size=36, seed=seed, **rules)
+        if algorithm == "cma_maega":
+            return emitters.GradientArborescenceEmitter(
+                archive, x0=x0, sigma0=10.0, lr=1.0, grad_opt="gradient_ascent", batch_size=35, seed=seed, **rules
+            )
+        return emitters.IsoLineEmitter(archive, x0=x0, iso_sigma=0.5, line_sigma=0.2, batch_size=36, seed=seed)
+
+    return library.schedulers.Scheduler(archive, [emitter(seed) for seed in range(15)], result)
+
+
+def run(scheduler, problem, iterations, gradients):
+    """The loop every user writes."""
+    for _ in range(iterations):
+        if gradients:
+            scheduler.tell_dqd(*problem.evaluate_dqd(scheduler.ask_dqd()))
+        scheduler.tell(*problem.evaluate(scheduler.ask()))
+    return scheduler.result_archive.stats
+
+
+def run_engine(algorithm, problem, iterations, gradients):
+    """The engine's own scheduler on the same problem."""
+    search = luminary.Run(
+        {"isoline": "map_elites_line"}.get(algorithm, algorithm), solution_dim=problem.dim, ranges=problem.ranges
+    )
+    while search.iterations < iterations:
+        if gradients:
+            search.tell_dqd(*problem.evaluate_dqd(search.ask_dqd()))
+        search.tell(*problem.evaluate(search.ask()))
+
+
+def timed(function, *arguments):
+    """Seconds and result."""
+    start = time.perf_counter()
+    result = function(*arguments)
+    return time.perf_counter() - start, result
+
+
+def main():
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--iterations", type=int, default=300)
+    parser.add_argument("--dim", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    import ribs
+    import ribs.archives
+    import ribs.emitters
+    import ribs.schedulers
+
+    problem = LinearProjection(options.dim)
+    print(f"linear projection, n = {options.dim}, 15 x 36 solutions, {options.iterations} iterations, one thread,")
+    print(f"pyribs {ribs.__version__}, luminary {luminary.__version__}, NumPy {np.__version__}, load {os.getloadavg()[0]:.1f}")
+    print(f"{'algorithm':<12}{'pyribs':>10}{'luminary':>10}{'ratio':>8}{'engine':>10}{'QD pyribs':>12}{'QD luminary':>12}")
+    for algorithm in ("cma_mae", "cma_maega", "isoline"):
+        gradients = algorithm == "cma_maega"
+        theirs, ours, engine = [], [], []
+        for _ in range(options.repeats):
+            ours.append(timed(run, build(luminary, algorithm, problem), problem, options.iterations, gradients))
+            theirs.append(timed(run, build(ribs, algorithm, problem), problem, options.iterations, gradients))
+            engine.append(timed(run_engine, algorithm, problem, options.iterations, gradients)[0])
+        slow, fast = min(seconds for seconds, _ in theirs), min(seconds for seconds, _ in ours)
+        print(
+            f"{algorithm:<12}{slow:>8.2f} s{fast:>8.3f} s{slow / fast:>7.1f}x{min(engine):>8.3f} s"
+            f"{float(theirs[0][1].norm_qd_score):>12.2f}{float(ours[0][1].norm_qd_score):>12.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Luminary: quality-diversity optimisation with CMA-MAE and its whole family.
+
+Quality-diversity search returns not one best solution but an archive of solutions that differ in chosen *measures* and
+are each as good as possible in the *objective*. The classes have the names and arguments of pyribs 0.12, so
+``import luminary as ribs`` is usually the only line to change; the work is done by a native engine.
+
+Example:
+    >>> import numpy as np
+    >>> from luminary.archives import GridArchive
+    >>> from luminary.emitters import EvolutionStrategyEmitter
+    >>> from luminary.schedulers import Scheduler
+    >>> archive = GridArchive(solution_dim=10, dims=[20, 20], ranges=[(-1, 1), (-1, 1)])
+    >>> emitters = [EvolutionStrategyEmitter(archive, x0=[0.0] * 10, sigma0=0.1, seed=i) for i in range(3)]
+    >>> scheduler = Scheduler(archive, emitters)
+    >>> for _ in range(10):
+    ...     solutions = scheduler.ask()
+    ...     scheduler.tell(-np.sum(np.square(solutions), axis=1), solutions[:, :2])
+    >>> archive.stats.num_elites > 10
+    True
+
+Or in one call, with :func:`run`.
+"""
+
+from luminary import archives, emitters, schedulers
+from luminary._native import __version__
+from luminary._run import Run, RunResult, load, minimize, presets, run
+
+__all__ = [
+    "archives",
+    "emitters",
+    "schedulers",
+    "run",
+    "minimize",
+    "load",
+    "presets",
+    "Run",
+    "RunResult",
+    "__version__",
+]
+
+
+def __getattr__(name):
+    """Imports ``visualize`` and ``typing`` when they are first used; the former needs matplotlib."""
+    if name in ("visualize", "typing"):
+        import importlib
+
+        return importlib.import_module(f"luminary.{name}")
+    raise AttributeError(f"module 'luminary' has no attribute {name!r}")

@@ -1,0 +1,85 @@
+from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from luminary import archives as archives
+from luminary import emitters as emitters
+from luminary import schedulers as schedulers
+from luminary.archives import ArchiveStats, GridArchive
+from luminary.typing import SingleData
+
+__version__: str
+__all__ = ["archives", "emitters", "schedulers", "run", "minimize", "load", "presets", "Run", "RunResult", "__version__"]
+
+def presets() -> dict[str, str]: ...
+
+class Run:
+    def __init__(
+        self,
+        algorithm: str = "cma_mae",
+        *,
+        solution_dim: int,
+        ranges: Iterable[tuple[float, float]],
+        seed: Any = 0,
+        **settings: Any,
+    ) -> None: ...
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Run: ...
+    def save(self, path: str | PathLike[str]) -> None: ...
+    def ask(self) -> NDArray[np.float64]: ...
+    def tell(self, objective: ArrayLike, measures: ArrayLike) -> None: ...
+    def ask_dqd(self) -> NDArray[np.float64]: ...
+    def tell_dqd(self, objective: ArrayLike, measures: ArrayLike, jacobian: ArrayLike) -> None: ...
+    @property
+    def needs_gradients(self) -> bool: ...
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def evaluations(self) -> int: ...
+    @property
+    def invalid(self) -> int: ...
+    @property
+    def restarts(self) -> int: ...
+    @property
+    def stats(self) -> ArchiveStats: ...
+    @property
+    def archive(self) -> GridArchive: ...
+    @property
+    def result_archive(self) -> GridArchive: ...
+
+@dataclass
+class RunResult:
+    archive: GridArchive
+    run: Run
+    metrics: list[dict[str, Any]]
+    failures: list[Exception]
+    @property
+    def best(self) -> SingleData | None: ...
+
+def run(
+    evaluate: Callable[[NDArray[np.float64]], tuple[ArrayLike, ArrayLike]],
+    *,
+    solution_dim: int | None = None,
+    ranges: Iterable[tuple[float, float]] | None = None,
+    iterations: int = 1000,
+    algorithm: str = "cma_mae",
+    seed: Any = 0,
+    vectorized: bool | None = None,
+    executor: Executor | None = None,
+    gradients: Callable[[NDArray[np.float64]], tuple[ArrayLike, ArrayLike, ArrayLike]] | None = None,
+    on_error: str = "reject",
+    progress: bool = False,
+    callback: Callable[[Run], object] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    checkpoint_every: int = 100,
+    run_folder: str | PathLike[str] | None = None,
+    metrics_every: int = 10,
+    **settings: Any,
+) -> RunResult: ...
+def minimize(evaluate: Callable[[NDArray[np.float64]], tuple[ArrayLike, ArrayLike]], **options: Any) -> RunResult: ...
+def load(path: str | PathLike[str]) -> Run: ...

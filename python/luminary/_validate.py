@@ -1,0 +1,75 @@
+"""Checks of user input, with messages that name what was expected and what was found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def shape_tuple(dim) -> tuple[int, ...]:
+    """The shape of one entry for a dimension that is given as an int or a tuple."""
+    return (int(dim),) if isinstance(dim, (int, np.integer)) else tuple(int(d) for d in dim)
+
+
+def _shape_text(shape) -> str:
+    return ", ".join(str(d) for d in shape)
+
+
+def check_batch_shape(array, name, dim, dim_name, extra_message="") -> None:
+    """Raises ValueError unless ``array`` has shape ``(batch_size, *dim)``."""
+    shape = shape_tuple(dim)
+    if array.ndim != 1 + len(shape) or array.shape[1:] != shape:
+        raise ValueError(
+            f"Expected {name} to be an array with shape (batch_size, {_shape_text(shape)}) (i.e. shape "
+            f"(batch_size, {dim_name})) but it had shape {array.shape}.{extra_message}"
+        )
+
+
+def check_shape(array, name, dim, dim_name, extra_message="") -> None:
+    """Raises ValueError unless ``array`` has shape ``dim``."""
+    shape = shape_tuple(dim)
+    if array.shape != shape:
+        expected = f"({_shape_text(shape)},)" if len(shape) == 1 else f"({_shape_text(shape)})"
+        stated = f"({dim_name},)" if len(shape) == 1 else f"({dim_name})"
+        raise ValueError(
+            f"Expected {name} to be an array with shape {expected} (i.e. shape {stated}) but it had shape "
+            f"{array.shape}.{extra_message}"
+        )
+
+
+def check_is_1d(array, name, extra_message="") -> None:
+    """Raises ValueError unless ``array`` has one dimension."""
+    if array.ndim != 1:
+        raise ValueError(f"Expected {name} to be a 1D array but it had shape {array.shape}.{extra_message}")
+
+
+def check_batch_size(array, name, batch_size) -> None:
+    """Raises ValueError unless the first dimension of ``array`` is that of the solutions."""
+    if array.ndim == 0 or array.shape[0] != batch_size:
+        expected = f"({batch_size},)" if array.ndim <= 1 and name in ("objective", "status", "value") else f"({batch_size}, ..)"
+        raise ValueError(
+            f"{name} does not match the batch dimension of solution -- since solution has shape ({batch_size}, ..), "
+            f"{name} should have shape {expected}, but it has shape {array.shape}."
+        )
+
+
+def check_finite(array, name) -> None:
+    """Raises ValueError if ``array`` holds NaN or infinity."""
+    if not np.isfinite(array).all():
+        raise ValueError(f"All elements of {name} must be finite (infinity and NaN values are not supported).")
+
+
+def field_array(values, shape, dtype, n_rows=None) -> np.ndarray:
+    """Values of a field as an array of its dtype; rows of object fields stay whole whatever they are made of."""
+    if dtype == object and isinstance(values, (list, tuple)):
+        array = np.asarray(values, dtype=object) if shape else None
+        if array is None or array.shape[1:] != shape:
+            array = np.empty(len(values), dtype=object)
+            for row, value in enumerate(values):
+                array[row] = value
+        return array
+    return np.asarray(values, dtype=dtype)
+
+
+def as_native(array) -> np.ndarray:
+    """A contiguous float64 array for the engine."""
+    return np.asarray(array, dtype=np.float64, order="C")

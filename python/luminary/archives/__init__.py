@@ -1,0 +1,32 @@
+"""Archives of elites, and what goes with them."""
+
+from luminary.archives._add_status import AddStatus
+from luminary.archives._archive_base import ArchiveBase
+from luminary.archives._archive_stats import ArchiveStats
+from luminary.archives._array_store import ArrayStore
+from luminary.archives._cqd_score import CQDScoreResult, cqd_score
+from luminary.archives._cvt_archive import CVTArchive
+from luminary.archives._grid_archive import GridArchive
+from luminary.archives._k_means import k_means_centroids
+
+__all__ = [
+    "CVTArchive",
+    "GridArchive",
+    "ArchiveBase",
+    "ArrayStore",
+    "AddStatus",
+    "ArchiveDataFrame",
+    "ArchiveStats",
+    "cqd_score",
+    "CQDScoreResult",
+    "k_means_centroids",
+]
+
+
+def __getattr__(name):
+    """Imports ``ArchiveDataFrame`` when it is first used, because it needs pandas."""
+    if name == "ArchiveDataFrame":
+        from luminary.archives._archive_data_frame import ArchiveDataFrame
+
+        return ArchiveDataFrame
+    raise AttributeError(f"module 'luminary.archives' has no attribute {name!r}")

@@ -1,0 +1,244 @@
+from abc import ABC
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, overload
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, DTypeLike
+
+from luminary.typing import Array, BatchData, Device, FieldDesc, Float, Int, SingleData
+
+__all__ = [
+    "CVTArchive",
+    "GridArchive",
+    "ArchiveBase",
+    "ArrayStore",
+    "AddStatus",
+    "ArchiveDataFrame",
+    "ArchiveStats",
+    "cqd_score",
+    "CQDScoreResult",
+    "k_means_centroids",
+]
+
+class AddStatus(IntEnum):
+    NOT_ADDED = 0
+    IMPROVE_EXISTING = 1
+    NEW = 2
+
+@dataclass
+class ArchiveStats:
+    num_elites: Int
+    coverage: Float
+    qd_score: Float
+    norm_qd_score: Float
+    obj_max: Float | None
+    obj_mean: Float | None
+
+class ArchiveDataFrame(pd.DataFrame):
+    def iterelites(self) -> Iterator[SingleData]: ...
+    def get_field(self, field: str) -> np.ndarray[Any, Any]: ...
+
+class ArrayStore:
+    def __init__(
+        self, field_desc: FieldDesc, capacity: Int, xp: ModuleType | None = None, device: Device | None = None
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[SingleData]: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def occupied(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def occupied_list(self) -> np.ndarray[Any, Any]: ...
+    @cached_property
+    def field_desc(self) -> dict[str, tuple[tuple[int, ...], Any]]: ...
+    @cached_property
+    def dtypes(self) -> dict[str, Any]: ...
+    @cached_property
+    def dtypes_with_index(self) -> dict[str, Any]: ...
+    @cached_property
+    def field_list(self) -> list[str]: ...
+    @cached_property
+    def field_list_with_index(self) -> list[str]: ...
+    def retrieve(
+        self,
+        indices: ArrayLike,
+        fields: None | Collection[str] | str = None,
+        return_type: Literal["dict", "tuple", "pandas"] | None = None,
+    ) -> tuple[np.ndarray[Any, Any], Any]: ...
+    def data(
+        self,
+        fields: None | Collection[str] | str = None,
+        return_type: Literal["dict", "tuple", "pandas"] | None = None,
+    ) -> Any: ...
+    def add(self, indices: ArrayLike, data: dict[str, ArrayLike]) -> None: ...
+    def clear(self) -> None: ...
+    def resize(self, capacity: Int) -> None: ...
+
+class ArchiveBase(ABC):
+    def __init__(
+        self, *, solution_dim: Int | tuple[Int, ...], objective_dim: tuple[()] | Int, measure_dim: Int
+    ) -> None: ...
+    @property
+    def solution_dim(self) -> Any: ...
+    @property
+    def objective_dim(self) -> tuple[()] | Int: ...
+    @property
+    def measure_dim(self) -> Int: ...
+    @property
+    def field_list(self) -> list[str]: ...
+    @property
+    def dtypes(self) -> dict[str, Any]: ...
+    @property
+    def stats(self) -> ArchiveStats: ...
+    @property
+    def empty(self) -> bool: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[SingleData]: ...
+    def add(self, solution: ArrayLike, objective: ArrayLike, measures: ArrayLike, **fields: ArrayLike) -> BatchData: ...
+    def add_single(
+        self, solution: ArrayLike, objective: ArrayLike, measures: ArrayLike, **fields: ArrayLike
+    ) -> SingleData: ...
+    def clear(self) -> None: ...
+    def retrieve(self, measures: ArrayLike) -> tuple[np.ndarray[Any, Any], BatchData]: ...
+    def retrieve_single(self, measures: ArrayLike) -> tuple[Any, SingleData]: ...
+    @overload
+    def data(self, fields: str, return_type: None = None) -> np.ndarray[Any, Any]: ...
+    @overload
+    def data(self, fields: Collection[str] | None = None, return_type: None = None) -> BatchData: ...
+    @overload
+    def data(self, fields: None | Collection[str] | str = None, *, return_type: Literal["dict"]) -> BatchData: ...
+    @overload
+    def data(
+        self, fields: None | Collection[str] | str = None, *, return_type: Literal["tuple"]
+    ) -> tuple[np.ndarray[Any, Any], ...]: ...
+    @overload
+    def data(
+        self, fields: None | Collection[str] | str = None, *, return_type: Literal["pandas"]
+    ) -> ArchiveDataFrame: ...
+    @overload
+    def data(
+        self, fields: None | Collection[str] | str, return_type: Literal["dict", "tuple", "pandas"] | None
+    ) -> Any: ...
+    def sample_elites(self, n: Int, replace: bool = True) -> BatchData: ...
+
+class _CellArchive(ArchiveBase):
+    @property
+    def best_elite(self) -> SingleData | None: ...
+    @property
+    def cells(self) -> int: ...
+    @property
+    def lower_bounds(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def upper_bounds(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def interval_size(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def learning_rate(self) -> Float: ...
+    @property
+    def threshold_min(self) -> Float: ...
+    @property
+    def qd_score_offset(self) -> Float: ...
+    def index_of(self, measures: ArrayLike) -> np.ndarray[Any, Any]: ...
+    def index_of_single(self, measures: ArrayLike) -> Int: ...
+
+class GridArchive(_CellArchive):
+    def __init__(
+        self,
+        *,
+        solution_dim: Int | tuple[Int, ...],
+        dims: Collection[Int],
+        ranges: Iterable[tuple[Float, Float]],
+        learning_rate: Float | None = None,
+        threshold_min: Float = ...,
+        epsilon: Float = 1e-6,
+        qd_score_offset: Float = 0.0,
+        seed: Any = None,
+        solution_dtype: DTypeLike | None = None,
+        objective_dtype: DTypeLike | None = None,
+        measures_dtype: DTypeLike | None = None,
+        dtype: DTypeLike | None = None,
+        extra_fields: FieldDesc | None = None,
+    ) -> None: ...
+    @property
+    def dims(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def epsilon(self) -> Float: ...
+    @property
+    def boundaries(self) -> list[np.ndarray[Any, Any]]: ...
+    def grid_to_int_index(self, grid_indices: ArrayLike) -> np.ndarray[Any, Any]: ...
+    def int_to_grid_index(self, int_indices: ArrayLike) -> np.ndarray[Any, Any]: ...
+    def retessellate(self, new_dims: Collection[int]) -> None: ...
+
+class CVTArchive(_CellArchive):
+    def __init__(
+        self,
+        *,
+        solution_dim: Int | tuple[Int, ...],
+        centroids: Int | ArrayLike | str | Path,
+        ranges: Iterable[tuple[Float, Float]],
+        learning_rate: Float | None = None,
+        threshold_min: Float = ...,
+        qd_score_offset: Float = 0.0,
+        seed: Any = None,
+        solution_dtype: DTypeLike | None = None,
+        objective_dtype: DTypeLike | None = None,
+        measures_dtype: DTypeLike | None = None,
+        dtype: DTypeLike | None = None,
+        extra_fields: FieldDesc | None = None,
+        samples: Int | ArrayLike = 100_000,
+        k_means_kwargs: dict[str, Any] | None = None,
+        nearest_neighbors: Literal["scipy_kd_tree", "brute_force", "sklearn_nn"] = "scipy_kd_tree",
+        kdtree_kwargs: dict[str, Any] | None = None,
+        kdtree_query_kwargs: dict[str, Any] | None = None,
+        chunk_size: Int | None = None,
+        sklearn_nn_kwargs: dict[str, Any] | None = None,
+        cells: None = None,
+        custom_centroids: None = None,
+        centroid_method: None = None,
+        use_kd_tree: None = None,
+        ckdtree_kwargs: None = None,
+    ) -> None: ...
+    @property
+    def centroids(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def samples(self) -> Array: ...
+
+@dataclass
+class CQDScoreResult:
+    iterations: int
+    mean: float
+    scores: np.ndarray[Any, Any]
+    target_points: np.ndarray[Any, Any]
+    penalties: np.ndarray[Any, Any]
+    obj_min: float
+    obj_max: float
+    dist_max: float
+    dist_ord: Any
+
+def cqd_score(
+    archive: ArchiveBase,
+    *,
+    iterations: Int,
+    target_points: ArrayLike,
+    penalties: Int | ArrayLike,
+    obj_min: Float,
+    obj_max: Float,
+    dist_max: Float,
+    dist_ord: Int | Float | Literal["fro", "nuc"] | None = None,
+) -> CQDScoreResult: ...
+def k_means_centroids(
+    *,
+    centroids: Int,
+    ranges: Iterable[tuple[Float, Float]],
+    samples: Int | ArrayLike = 100_000,
+    dtype: DTypeLike = ...,
+    seed: Any = None,
+    k_means_kwargs: dict[str, Any] | None = None,
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]: ...

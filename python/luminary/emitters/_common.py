@@ -1,0 +1,96 @@
+"""What the emitters of this package share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from luminary._validate import (
+    as_native,
+    check_batch_shape,
+    check_batch_size,
+    check_finite,
+    check_is_1d,
+    check_shape,
+)
+from luminary.archives._cell_archive import CellArchive
+from luminary.emitters._emitter_base import solution_dtype
+
+
+def native_archive(archive):
+    """The native archive inside, if elites may be drawn from it directly; otherwise None."""
+    is_native = isinstance(archive, CellArchive) and type(archive).sample_elites is CellArchive.sample_elites
+    return archive._native if is_native and archive._native_solutions else None
+
+
+def native_bounds(lower, upper):
+    """Bounds as lists for the engine, None if there are none."""
+    if np.isneginf(lower).all() and np.isposinf(upper).all():
+        return None
+    return lower.astype(np.float64).ravel().tolist(), upper.astype(np.float64).ravel().tolist()
+
+
+def parse_start(archive, x0, initial_solutions):
+    """Exactly one of x0 and initial_solutions, checked against the archive's solutions."""
+    if x0 is None and initial_solutions is None:
+        raise ValueError("Either x0 or initial_solutions must be provided.")
+    if x0 is not None and initial_solutions is not None:
+        raise ValueError("x0 and initial_solutions cannot both be provided.")
+    dtype = solution_dtype(archive)
+    if x0 is not None:
+        x0 = np.array(x0, dtype=dtype)
+        check_shape(x0, "x0", archive.solution_dim, "archive.solution_dim")
+        return x0, None
+    initial_solutions = np.array(initial_solutions, dtype=dtype)
+    check_batch_shape(initial_solutions, "initial_solutions", archive.solution_dim, "archive.solution_dim")
+    return None, initial_solutions
+
+
+def check_told(archive, solution, objective, measures, add_info, fields, jacobian=None):
+    """Checks the arguments of an emitter's tell; returns them as arrays."""
+    solution = np.asarray(solution)
+    check_batch_shape(solution, "solution", archive.solution_dim, "solution_dim")
+    batch_size = len(solution)
+    data = {"solution": solution}
+    if objective is None:
+        data["objective"] = None
+    else:
+        data["objective"] = np.asarray(objective)
+        check_is_1d(data["objective"], "objective")
+        check_batch_size(data["objective"], "objective", batch_size)
+        check_finite(data["objective"], "objective")
+    data["measures"] = np.asarray(measures)
+    check_batch_shape(data["measures"], "measures", archive.measure_dim, "measure_dim")
+    check_batch_size(data["measures"], "measures", batch_size)
+    check_finite(data["measures"], "measures")
+    for name, values in fields.items():
+        data[name] = np.asarray(values)
+        check_batch_size(data[name], name, batch_size)
+    info = {}
+    for name, values in add_info.items():
+        info[name] = np.asarray(values)
+        check_batch_size(info[name], name, batch_size)
+    if jacobian is not None:
+        jacobian = np.asarray(jacobian)
+        dims = (1 + archive.measure_dim, int(np.prod(np.atleast_1d(archive.solution_dim))))
+        if jacobian.ndim != 3 or jacobian.shape[1:] != dims:
+            raise ValueError(
+                f"Expected jacobian to be an array with shape (batch_size, {dims[0]}, {dims[1]}) (i.e. shape (batch_size, "
+                f"measure_dim + 1, solution_dim)) but it had shape {jacobian.shape}."
+            )
+        check_batch_size(jacobian, "jacobian", batch_size)
+        check_finite(jacobian, "jacobian")
+    return data, info, jacobian
+
+
+def tell_native(native, archive, data, info):
+    """Hands checked results to a native emitter."""
+    elites = native_archive(archive)
+    n_rows = len(data["solution"])
+    native.tell(
+        archive if elites is None else elites,
+        as_native(data["solution"]).reshape(n_rows, -1) if n_rows else np.empty((0, 1)),
+        np.zeros(n_rows) if data["objective"] is None else as_native(data["objective"]),
+        as_native(data["measures"]),
+        np.ascontiguousarray(info["status"], dtype=np.int32),
+        as_native(info["value"]),
+    )

@@ -1,0 +1,93 @@
+"""A genetic algorithm with an operator by name."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from luminary.emitters._common import parse_start
+from luminary.emitters._emitter_base import EmitterBase, solution_dtype
+from luminary.emitters.operators import _get_op
+
+
+class GeneticAlgorithmEmitter(EmitterBase):
+    """Makes solutions from elites with an operator.
+
+    Args:
+        archive: The archive that solutions come from and go to.
+        operator: Name of an operator; see :mod:`luminary.emitters.operators`.
+        operator_kwargs: Settings of the operator.
+        x0: The parent while the archive is empty.
+        initial_solutions: The first solutions, instead of ``x0``.
+        bounds: For each component None or ``(lower, upper)``; solutions are clipped.
+        lower_bounds: Lower bounds as an array, instead of ``bounds``.
+        upper_bounds: Upper bounds as an array, instead of ``bounds``.
+        batch_size: Solutions of an :meth:`ask`.
+        seed: Seed of the operator.
+
+    Raises:
+        ValueError: Wrong shapes or names, or both or neither of ``x0`` and ``initial_solutions``.
+
+    Example:
+        >>> from luminary.archives import GridArchive
+        >>> archive = GridArchive(solution_dim=2, dims=[10], ranges=[(-1, 1)])
+        >>> emitter = GeneticAlgorithmEmitter(archive, operator="gaussian", operator_kwargs={"sigma": 0.1},
+        ...                                   x0=[0.0, 0.0], batch_size=3, seed=1)
+        >>> emitter.ask().shape
+        (3, 2)
+    """
+
+    def __init__(
+        self,
+        archive,
+        *,
+        operator,
+        operator_kwargs=None,
+        x0=None,
+        initial_solutions=None,
+        bounds=None,
+        lower_bounds=None,
+        upper_bounds=None,
+        batch_size=64,
+        seed=None,
+    ):
+        self._x0, self._initial_solutions = parse_start(archive, x0, initial_solutions)
+        super().__init__(
+            archive,
+            solution_dim=archive.solution_dim,
+            bounds=bounds,
+            lower_bounds=lower_bounds,
+            upper_bounds=upper_bounds,
+        )
+        self._batch_size = int(batch_size)
+        self._operator = _get_op(operator)(seed=seed, **dict(operator_kwargs or {}))
+
+    @property
+    def x0(self):
+        """The parent while the archive is empty; None with ``initial_solutions``."""
+        return self._x0
+
+    @property
+    def initial_solutions(self):
+        """Returned by :meth:`ask` while the archive is empty; None with ``x0``."""
+        return self._initial_solutions
+
+    @property
+    def batch_size(self):
+        """Solutions of an :meth:`ask`."""
+        return self._batch_size
+
+    def _parents(self):
+        if self._archive.empty:
+            return np.repeat(self._x0[None], self._batch_size, axis=0)
+        return self._archive.sample_elites(self._batch_size)["solution"]
+
+    def ask(self):
+        """New solutions from elites of the archive; while it is empty, ``initial_solutions`` or varied ``x0``."""
+        if self._initial_solutions is not None and self._archive.empty:
+            return np.clip(self._initial_solutions, self._lower_bounds, self._upper_bounds)
+        if self._operator.parent_type == 1:
+            parents = self._parents()
+        else:
+            parents = np.stack((self._parents(), self._parents()))
+        solutions = np.clip(self._operator.ask(parents), self._lower_bounds, self._upper_bounds)
+        return solutions.astype(solution_dtype(self._archive), copy=False)

@@ -1,0 +1,216 @@
+"""Emitters that vary elites and do not learn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from luminary._native import NativeArchive, NativeEmitter
+from luminary._seed import native_seed
+from luminary._validate import as_native, shape_tuple
+from luminary.emitters._common import native_archive, native_bounds, parse_start
+from luminary.emitters._emitter_base import EmitterBase, solution_dtype
+
+
+class VariationEmitter(EmitterBase):
+    """Common part of the Gaussian and the iso-line emitter; subclasses build the native emitter."""
+
+    def __init__(self, archive, *, x0, initial_solutions, bounds, lower_bounds, upper_bounds, batch_size, seed):
+        self._x0, self._initial_solutions = parse_start(archive, x0, initial_solutions)
+        super().__init__(
+            archive,
+            solution_dim=archive.solution_dim,
+            bounds=bounds,
+            lower_bounds=lower_bounds,
+            upper_bounds=upper_bounds,
+        )
+        self._batch_size = int(batch_size)
+        self._shape = shape_tuple(archive.solution_dim)
+        lower = as_native(self._lower_bounds).ravel()
+        upper = as_native(self._upper_bounds).ravel()
+        start = np.zeros(lower.shape) if self._x0 is None else as_native(self._x0).ravel()
+        # The engine wants a start inside the bounds; solutions are clipped to them anyway.
+        start = np.clip(start, lower, upper)
+        self._native = self._build(start.tolist(), native_bounds(lower, upper), native_seed(seed))
+
+    def _build(self, x0, bounds, seed):
+        raise NotImplementedError
+
+    @property
+    def x0(self):
+        """Where solutions start while the archive is empty; None with ``initial_solutions``."""
+        return self._x0
+
+    @property
+    def initial_solutions(self):
+        """Returned by :meth:`ask` while the archive is empty; None with ``x0``."""
+        return self._initial_solutions
+
+    @property
+    def batch_size(self):
+        """Solutions of an :meth:`ask`."""
+        return self._batch_size
+
+    def _starts_with_given(self):
+        return self._initial_solutions is not None and self._archive.empty
+
+    def ask(self):
+        """New solutions around elites of the archive.
+
+        While the archive is empty these are the ``initial_solutions``, or drawn around ``x0``.
+        """
+        if self._starts_with_given():
+            return np.clip(self._initial_solutions, self._lower_bounds, self._upper_bounds)
+        archive = native_archive(self._archive)
+        if archive is None:
+            archive = self._drawn_parents()
+        rows = self._native.ask(archive)
+        return rows.astype(solution_dtype(self._archive), copy=False).reshape(len(rows), *self._shape)
+
+    def _drawn_parents(self):
+        """Elites of an archive written in Python, drawn by its own rule, as a native archive to vary."""
+        if self._archive.empty:
+            return None
+        parents = as_native(self._archive.sample_elites(2 * self._batch_size)["solution"])
+        n_parents = len(parents)
+        drawn = NativeArchive.grid(parents[0].size, [n_parents], [0.0], [float(n_parents)], 1e-6, None, -np.inf, 0.0)
+        cells = np.arange(n_parents, dtype=np.float64)[:, None] + 0.5
+        drawn.add(parents.reshape(n_parents, -1), np.zeros(n_parents), cells, False)
+        return drawn
+
+
+class GaussianEmitter(VariationEmitter):
+    """Adds Gaussian noise to elites drawn uniformly from the archive (MAP-Elites).
+
+    Args:
+        archive: The archive that solutions come from and go to.
+        sigma: Standard deviation of the noise; one number, or an array of a solution's shape.
+        x0: Centre of the first solutions, while the archive is empty.
+        initial_solutions: The first solutions, instead of ``x0``.
+        bounds: For each component None or ``(lower, upper)``; solutions are clipped.
+        lower_bounds: Lower bounds as an array, instead of ``bounds``.
+        upper_bounds: Upper bounds as an array, instead of ``bounds``.
+        batch_size: Solutions of an :meth:`ask`.
+        seed: Seed of the noise.
+
+    Raises:
+        ValueError: Wrong shapes, or both or neither of ``x0`` and ``initial_solutions``.
+
+    Example:
+        >>> from luminary.archives import GridArchive
+        >>> archive = GridArchive(solution_dim=3, dims=[10], ranges=[(-1, 1)])
+        >>> GaussianEmitter(archive, sigma=0.1, x0=[0, 0, 0], batch_size=5, seed=1).ask().shape
+        (5, 3)
+    """
+
+    def __init__(
+        self,
+        archive,
+        *,
+        sigma,
+        x0=None,
+        initial_solutions=None,
+        bounds=None,
+        lower_bounds=None,
+        upper_bounds=None,
+        batch_size=64,
+        seed=None,
+    ):
+        self._sigma = np.array(sigma, dtype=solution_dtype(archive))
+        super().__init__(
+            archive,
+            x0=x0,
+            initial_solutions=initial_solutions,
+            bounds=bounds,
+            lower_bounds=lower_bounds,
+            upper_bounds=upper_bounds,
+            batch_size=batch_size,
+            seed=seed,
+        )
+
+    def _build(self, x0, bounds, seed):
+        sigma = as_native(self._sigma)
+        if sigma.ndim > 0:
+            try:
+                sigma = np.broadcast_to(sigma, self._shape)
+            except ValueError:
+                raise ValueError(
+                    f"Expected sigma to be a number or an array with shape {self._shape}, but it had shape "
+                    f"{self._sigma.shape}."
+                ) from None
+        return NativeEmitter.gaussian(x0, sigma.ravel().tolist(), self._batch_size, bounds, seed)
+
+    @property
+    def sigma(self):
+        """Standard deviation of the noise."""
+        return self._sigma
+
+
+class IsoLineEmitter(VariationEmitter):
+    """Adds noise and a stretch along the line to another elite (Vassiliades and Mouret, 2018).
+
+    A new solution is ``x_i + iso_sigma N(0, I) + line_sigma N(0, 1) (x_j - x_i)`` for two elites drawn uniformly.
+
+    Args:
+        archive: The archive that solutions come from and go to.
+        iso_sigma: Standard deviation of the noise.
+        line_sigma: Standard deviation of the stretch.
+        x0: Centre of the first solutions, while the archive is empty.
+        initial_solutions: The first solutions, instead of ``x0``.
+        bounds: For each component None or ``(lower, upper)``; solutions are clipped.
+        lower_bounds: Lower bounds as an array, instead of ``bounds``.
+        upper_bounds: Upper bounds as an array, instead of ``bounds``.
+        batch_size: Solutions of an :meth:`ask`.
+        seed: Seed of the noise.
+
+    Raises:
+        ValueError: Wrong shapes, or both or neither of ``x0`` and ``initial_solutions``.
+
+    Example:
+        >>> from luminary.archives import GridArchive
+        >>> archive = GridArchive(solution_dim=3, dims=[10], ranges=[(-1, 1)])
+        >>> emitter = IsoLineEmitter(archive, x0=[0, 0, 0], batch_size=5, bounds=[(0, 1)] * 3, seed=1)
+        >>> bool((emitter.ask() >= 0).all())
+        True
+    """
+
+    def __init__(
+        self,
+        archive,
+        *,
+        iso_sigma=0.01,
+        line_sigma=0.2,
+        x0=None,
+        initial_solutions=None,
+        bounds=None,
+        lower_bounds=None,
+        upper_bounds=None,
+        batch_size=64,
+        seed=None,
+    ):
+        dtype = solution_dtype(archive)
+        self._iso_sigma, self._line_sigma = np.array(iso_sigma, dtype=dtype), np.array(line_sigma, dtype=dtype)
+        super().__init__(
+            archive,
+            x0=x0,
+            initial_solutions=initial_solutions,
+            bounds=bounds,
+            lower_bounds=lower_bounds,
+            upper_bounds=upper_bounds,
+            batch_size=batch_size,
+            seed=seed,
+        )
+
+    def _build(self, x0, bounds, seed):
+        return NativeEmitter.iso_line(
+            x0, float(self._iso_sigma), float(self._line_sigma), self._batch_size, bounds, seed
+        )
+
+    @property
+    def iso_sigma(self):
+        """Standard deviation of the noise."""
+        return self._iso_sigma
+
+    @property
+    def line_sigma(self):
+        """Standard deviation of the stretch."""
+        return self._line_sigma

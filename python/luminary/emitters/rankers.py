@@ -1,0 +1,264 @@
+"""Rankers: which solutions an emitter learns from first.
+
+Emitters take them as classes, as any callable that takes a seed, or by name: ``imp``, ``2imp``, ``obj``, ``2obj``,
+``rd``, ``2rd``, ``nov``, ``density``, ``nslc`` and ``nslc_classic``; full class names work too. The first six have
+native twins that emitters use when they are named or given as these very classes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+__all__ = [
+    "DensityRanker",
+    "ImprovementRanker",
+    "NoveltyRanker",
+    "NSLCRanker",
+    "NSLCClassicRanker",
+    "ObjectiveRanker",
+    "RandomDirectionRanker",
+    "TwoStageImprovementRanker",
+    "TwoStageObjectiveRanker",
+    "TwoStageRandomDirectionRanker",
+    "RankerBase",
+]
+
+
+class RankerBase(ABC):
+    """Base class of rankers; override :meth:`rank`.
+
+    Args:
+        seed: Seed of ``self._rng``.
+
+    Example:
+        >>> class FirstMeasure(RankerBase):
+        ...     def rank(self, emitter, archive, data, add_info):
+        ...         values = data["measures"][:, 0]
+        ...         return np.argsort(-values), values
+        >>> order, values = FirstMeasure().rank(None, None, {"measures": np.array([[1.0], [3.0], [2.0]])}, {})
+        >>> order.tolist()
+        [1, 2, 0]
+    """
+
+    def __init__(self, seed=None):
+        self._rng = np.random.default_rng(seed)
+
+    @abstractmethod
+    def rank(self, emitter, archive, data, add_info):
+        """Orders solutions.
+
+        Args:
+            emitter: The emitter that asks.
+            archive: Its archive.
+            data: Solutions, objectives, measures and further fields.
+            add_info: What the archive's ``add`` returned.
+
+        Returns:
+            Rows from best to worst, and the values they were ranked by, in the order of the rows.
+        """
+
+    def reset(self, emitter, archive):
+        """Called when the emitter starts and restarts."""
+
+
+def _descending(*keys):
+    """Rows from best to worst by the first key, then the next."""
+    return np.flip(np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(tuple(reversed(keys))))
+
+
+class _TwoStage:
+    """Ranks by status first, then by ``_values``."""
+
+    def rank(self, emitter, archive, data, add_info):
+        """Rows by status (new cells before improved ones before the rest), then by value; see RankerBase.rank."""
+        status, values = add_info["status"], self._values(data, add_info)
+        return _descending(status, values), np.stack((status, values), axis=-1)
+
+
+class _OneStage:
+    """Ranks by ``_values``."""
+
+    def rank(self, emitter, archive, data, add_info):
+        """Rows by value; see RankerBase.rank."""
+        values = self._values(data, add_info)
+        return _descending(values), values
+
+
+class ImprovementRanker(_OneStage, RankerBase):
+    """By improvement over the cell's threshold (CMA-MAE)."""
+
+    def _values(self, data, add_info):
+        return add_info["value"]
+
+
+class TwoStageImprovementRanker(_TwoStage, RankerBase):
+    """By status, then by improvement (CMA-ME)."""
+
+    def _values(self, data, add_info):
+        return add_info["value"]
+
+
+class ObjectiveRanker(_OneStage, RankerBase):
+    """By objective (CMA-ES)."""
+
+    def _values(self, data, add_info):
+        return data["objective"]
+
+
+class TwoStageObjectiveRanker(_TwoStage, RankerBase):
+    """By status, then by objective."""
+
+    def _values(self, data, add_info):
+        return data["objective"]
+
+
+class _RandomDirection:
+    """A direction in measure space that is drawn at each reset."""
+
+    def __init__(self, seed=None):
+        super().__init__(seed)
+        self._target_measure_dir = None
+
+    @property
+    def target_measure_dir(self):
+        """The direction; None before the first reset."""
+        return self._target_measure_dir
+
+    @target_measure_dir.setter
+    def target_measure_dir(self, value):
+        self._target_measure_dir = value
+
+    def _values(self, data, add_info):
+        if self._target_measure_dir is None:
+            raise RuntimeError("target measure direction not set")
+        return np.dot(data["measures"], self._target_measure_dir)
+
+    def reset(self, emitter, archive):
+        """Draws a new direction, scaled to the ranges of the measures."""
+        ranges = archive.upper_bounds - archive.lower_bounds
+        self._target_measure_dir = self._rng.standard_normal(len(ranges)) * ranges
+
+
+class RandomDirectionRanker(_RandomDirection, _OneStage, RankerBase):
+    """By the projection of the measures on a random direction."""
+
+
+class TwoStageRandomDirectionRanker(_RandomDirection, _TwoStage, RankerBase):
+    """By status, then by the projection of the measures on a random direction."""
+
+
+class NoveltyRanker(_OneStage, RankerBase):
+    """By the ``novelty`` that the archive's ``add`` returned."""
+
+    def _values(self, data, add_info):
+        return add_info["novelty"]
+
+
+class DensityRanker(RankerBase):
+    """By the ``density`` that the archive's ``add`` returned, the lowest first."""
+
+    def rank(self, emitter, archive, data, add_info):
+        """Rows by density, ascending; see RankerBase.rank."""
+        density = add_info["density"]
+        return np.argsort(density), density
+
+
+class NSLCRanker(RankerBase):
+    """Novelty search with local competition: non-dominated sorting by novelty and local competition.
+
+    Args:
+        seed: Not used.
+        diversity_field: Name of a third value to maximise, looked up in what ``add`` returned, then in the data.
+    """
+
+    def __init__(self, seed=None, diversity_field=None):
+        super().__init__(seed)
+        self._diversity_field = diversity_field
+
+    @property
+    def diversity_field(self):
+        """Name of the third value, or None."""
+        return self._diversity_field
+
+    def rank(self, emitter, archive, data, add_info):
+        """Rows by front, then by crowding distance; see RankerBase.rank."""
+        columns = [add_info["novelty"], add_info["local_competition"]]
+        field = self._diversity_field
+        if field is not None:
+            if field not in add_info and field not in data:
+                raise KeyError(f"`{field}` is neither in add_info nor in data")
+            columns.append(add_info[field] if field in add_info else data[field])
+        values = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=-1)
+        order = [front[np.argsort(-_crowding(values[front]), kind="stable")] for front in _fronts(values)]
+        return np.concatenate(order) if order else np.empty(0, dtype=np.int64), values
+
+
+class NSLCClassicRanker(NSLCRanker):
+    """As :class:`NSLCRanker`, with ``genotypic_diversity`` as third value, as first published.
+
+    Args:
+        seed: Not used.
+    """
+
+    def __init__(self, seed=None):
+        super().__init__(seed, diversity_field="genotypic_diversity")
+
+
+def _fronts(values):
+    """Rows by Pareto front (Deb et al., 2002, Section III.A), each in the order in which the sort finds its rows."""
+    at_least = (values[:, None] >= values[None]).all(axis=2)
+    dominates = at_least & (values[:, None] > values[None]).any(axis=2)
+    n_dominating = dominates.sum(axis=0)
+    front = np.flatnonzero(n_dominating == 0)
+    while len(front):
+        yield front
+        following = []
+        for row in front:
+            for dominated in np.flatnonzero(dominates[row]):
+                n_dominating[dominated] -= 1
+                if n_dominating[dominated] == 0:
+                    following.append(dominated)
+        front = np.array(following, dtype=np.int64)
+
+
+def _crowding(values):
+    """Crowding distance within a front (Deb et al., 2002, Section III.B)."""
+    distance = np.zeros(len(values))
+    for column in values.T:
+        order = np.argsort(column, kind="stable")
+        span = column[order[-1]] - column[order[0]]
+        distance[order[[0, -1]]] = np.inf
+        if span > 0 and len(values) > 2:
+            distance[order[1:-1]] += (column[order[2:]] - column[order[:-2]]) / span
+    return distance
+
+
+_NATIVE = {
+    "imp": ImprovementRanker,
+    "2imp": TwoStageImprovementRanker,
+    "obj": ObjectiveRanker,
+    "2obj": TwoStageObjectiveRanker,
+    "rd": RandomDirectionRanker,
+    "2rd": TwoStageRandomDirectionRanker,
+}
+_RANKERS = {
+    **_NATIVE,
+    "nov": NoveltyRanker,
+    "density": DensityRanker,
+    "nslc": NSLCRanker,
+    "nslc_classic": NSLCClassicRanker,
+}
+
+
+def _get_ranker(ranker):
+    """A ranker's class by its full or short name, or the callable itself."""
+    if isinstance(ranker, str):
+        names = {**_RANKERS, **{each.__name__: each for each in _RANKERS.values()}}
+        if ranker not in names:
+            raise ValueError(f"`{ranker}` is not the full or abbreviated name of a valid ranker")
+        return names[ranker]
+    if callable(ranker):
+        return ranker
+    raise ValueError(f"`{ranker}` is neither a callable nor a string")

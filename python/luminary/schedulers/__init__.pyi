@@ -1,0 +1,60 @@
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from luminary.archives import ArchiveBase
+from luminary.emitters import EmitterBase
+from luminary.typing import Float, Int
+
+__all__ = ["Scheduler", "BanditScheduler"]
+
+class Scheduler:
+    def __init__(
+        self,
+        archive: ArchiveBase,
+        emitters: Sequence[EmitterBase],
+        result_archive: ArchiveBase | None = None,
+        *,
+        add_mode: Literal["batch", "single"] = "batch",
+    ) -> None: ...
+    @property
+    def archive(self) -> ArchiveBase: ...
+    @property
+    def result_archive(self) -> ArchiveBase: ...
+    @property
+    def emitters(self) -> Sequence[EmitterBase]: ...
+    def ask(self) -> np.ndarray[Any, Any]: ...
+    def ask_dqd(self) -> np.ndarray[Any, Any]: ...
+    def tell(self, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike | None) -> None: ...
+    def tell_dqd(
+        self, objective: ArrayLike | None, measures: ArrayLike, jacobian: ArrayLike, **fields: ArrayLike | None
+    ) -> None: ...
+
+class BanditScheduler:
+    def __init__(
+        self,
+        archive: ArchiveBase,
+        emitter_pool: Sequence[EmitterBase],
+        result_archive: ArchiveBase | None = None,
+        *,
+        num_active: Int,
+        reselect: Literal["terminated", "all"] = "terminated",
+        zeta: Float = 0.05,
+        add_mode: Literal["batch", "single"] = "batch",
+    ) -> None: ...
+    @property
+    def archive(self) -> ArchiveBase: ...
+    @property
+    def result_archive(self) -> ArchiveBase: ...
+    @property
+    def emitter_pool(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def active(self) -> np.ndarray[Any, Any]: ...
+    def ask(self) -> np.ndarray[Any, Any]: ...
+    def ask_dqd(self) -> None: ...
+    def tell(self, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike | None) -> None: ...
+    def tell_dqd(
+        self, objective: ArrayLike | None, measures: ArrayLike, jacobian: ArrayLike, **fields: ArrayLike | None
+    ) -> None: ...

@@ -1,0 +1,66 @@
+"""What the plots share: data, colours, axes and colour bars."""
+
+from __future__ import annotations
+
+import numpy as np
+
+try:
+    import matplotlib
+    import matplotlib.pyplot as plt
+except ImportError as error:  # pragma: no cover - depends on the environment
+    raise ImportError("luminary.visualize needs matplotlib, which is not installed: pip install matplotlib") from error
+
+
+def get_cmap(cmap):
+    """A colour map by name, from a list of colours, or as it is."""
+    if isinstance(cmap, str):
+        return matplotlib.colormaps[cmap] if cmap in matplotlib.colormaps else plt.get_cmap(cmap)
+    if isinstance(cmap, (list, tuple, np.ndarray)):
+        return matplotlib.colors.ListedColormap(cmap)
+    return cmap
+
+
+def check_arguments(aspect, cbar, measure_dim, valid_dims, message):
+    """Raises ValueError for a wrong aspect, colour bar or number of measures."""
+    if aspect is not None and not (isinstance(aspect, (int, float)) or aspect in ("auto", "equal")):
+        raise ValueError(f"Invalid arg aspect='{aspect}'; must be 'auto', 'equal', or float")
+    check_cbar(cbar)
+    if measure_dim not in valid_dims:
+        raise ValueError(message)
+
+
+def check_cbar(cbar):
+    """Raises ValueError for something that is no colour bar's place."""
+    if not (cbar == "auto" or cbar is None or isinstance(cbar, matplotlib.axes.Axes)):
+        raise ValueError(f"Invalid arg cbar={cbar}; must be 'auto', None, or matplotlib.axes.Axes")
+
+
+def field(archive, df, name):
+    """A field of the archive, or of the data frame that stands in for it."""
+    if df is None:
+        return archive.data(name)
+    if name in df:
+        return df[name].to_numpy()
+    columns = [column for column in df.columns if str(column).startswith(f"{name}_")]
+    return df[sorted(columns, key=lambda column: int(str(column).rsplit("_", 1)[1]))].to_numpy()
+
+
+def value_range(objective, vmin, vmax):
+    """The range of colours: given limits, or those of the data."""
+    vmin = (np.min(objective) if len(objective) else None) if vmin is None else vmin
+    vmax = (np.max(objective) if len(objective) else None) if vmax is None else vmax
+    return vmin, vmax
+
+
+def add_cbar(mappable, ax, cbar, cbar_kwargs, **defaults):
+    """Draws the colour bar where it is wanted."""
+    kwargs = {**defaults, **(cbar_kwargs or {})}
+    if cbar == "auto":
+        ax.figure.colorbar(mappable, ax=ax, **kwargs)
+    elif isinstance(cbar, matplotlib.axes.Axes):
+        cbar.figure.colorbar(mappable, ax=cbar, **kwargs)
+
+
+def current_axes(ax, **kwargs):
+    """The axes given, or the current ones."""
+    return plt.gca(**kwargs) if ax is None else ax

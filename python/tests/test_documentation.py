@@ -1,0 +1,80 @@
+"""The documentation is true: its examples run, and importing works without the optional packages."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import luminary
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = [module.name for module in pkgutil.walk_packages(luminary.__path__, "luminary.") if module.name != "luminary._native"]
+EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("name", ["luminary", *MODULES])
+def test_docstring_examples(name):
+    if "visualize" in name:
+        pytest.importorskip("matplotlib")
+    if "data_frame" in name:
+        pytest.importorskip("pandas")
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("name", ["luminary", "luminary.archives", "luminary.emitters", "luminary.emitters.opt", "luminary.emitters.operators", "luminary.emitters.rankers", "luminary.schedulers", "luminary.visualize"])
+def test_everything_public_is_documented(name):
+    module = importlib.import_module(name)
+    assert module.__doc__
+    for item in module.__all__:
+        thing = getattr(module, item)
+        if isinstance(thing, type):
+            assert thing.__doc__, item
+            for member, value in vars(thing).items():
+                if not member.startswith("_") and (callable(value) or isinstance(value, property)):
+                    assert value.__doc__, f"{item}.{member}"
+        elif callable(thing):
+            assert thing.__doc__, item
+
+
+@pytest.mark.parametrize("page", ["python.md", "README.md"])
+def test_python_blocks_of_the_pages_run(page, tmp_path, monkeypatch):
+    file = ROOT / page if page == "README.md" else ROOT / "docs" / page
+    if not file.exists():
+        pytest.skip(f"there is no {page}")
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", file.read_text(), flags=re.DOTALL):
+        exec(compile(block, page, "exec"), names)  # noqa: S102
+
+
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
+def test_example_scripts_run(script):
+    done = subprocess.run([sys.executable, str(script), "5"], capture_output=True, text=True, timeout=300, cwd=script.parent)
+    assert done.returncode == 0, done.stderr
+    assert float(re.search(r"coverage ([\d.]+) %", done.stdout)[1]) > 0
+
+
+@pytest.mark.parametrize("missing", ["pandas", "matplotlib"])
+def test_importing_without_optional_packages_says_what_is_missing_when_needed(missing):
+    program = f"""
+import sys
+sys.modules["{missing}"] = None
+import luminary, luminary.archives, luminary.emitters, luminary.schedulers
+archive = luminary.archives.GridArchive(solution_dim=1, dims=[2], ranges=[(0, 1)])
+archive.add([[1]], [1], [[0]])
+try:
+    archive.data(return_type="pandas") if "{missing}" == "pandas" else luminary.visualize
+except ImportError as error:
+    assert "pip install {missing}" in str(error), error
+else:
+    raise SystemExit("no error")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,156 @@
+"""Promises of the one-call interface: repeatable, resumable, parallel, and safe against failing evaluations."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from conftest import sphere, sphere_jacobian
+
+import luminary
+
+SETTINGS = {"solution_dim": 4, "ranges": [(-2, 2), (-2, 2)], "dims": [20, 20], "seed": 1}
+
+
+def one(solution):
+    """The sphere for one solution; fails in a corner."""
+    if solution[0] > 0.5:
+        raise ValueError("crashed")
+    objective, measures = sphere(solution[None])
+    return objective[0], measures[0]
+
+
+@pytest.mark.parametrize("algorithm", luminary.presets())
+def test_every_preset_runs(algorithm):
+    gradients = sphere_jacobian if "mega" in algorithm or "maega" in algorithm else None
+    result = luminary.run(sphere, algorithm=algorithm, gradients=gradients, iterations=5, **SETTINGS)
+    assert result.archive.stats.num_elites > 5 and result.run.iterations == 5
+    assert result.best["objective"] == result.archive.stats.obj_max
+
+
+def test_runs_are_repeatable_and_resume_bit_by_bit(tmp_path):
+    whole = luminary.run(sphere, iterations=12, **SETTINGS)
+    file = tmp_path / "run.ckpt"
+    luminary.run(sphere, iterations=5, checkpoint=file, **SETTINGS)
+    resumed = luminary.run(sphere, iterations=12, checkpoint=file)
+    assert np.array_equal(whole.archive.data("solution"), resumed.archive.data("solution"))
+    assert luminary.load(file).iterations == 12
+
+
+def test_a_run_can_be_saved_between_ask_and_tell(tmp_path):
+    run = luminary.Run("cma_me", **SETTINGS)
+    solutions = run.ask()
+    run.save(tmp_path / "x")
+    twin = luminary.Run.load(tmp_path / "x")
+    assert np.array_equal(twin.ask(), solutions)
+    for each in (run, twin, pickle.loads(pickle.dumps(run))):
+        each.tell(*sphere(solutions))
+        assert each.iterations == 1 and len(each.archive) == len(run.archive)
+    with pytest.raises(RuntimeError):
+        run.tell(*sphere(solutions))
+
+
+def test_damaged_checkpoints_are_refused(tmp_path):
+    file = tmp_path / "x"
+    luminary.Run(**SETTINGS).save(file)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="checksum"):
+        luminary.load(file)
+    file.write_bytes(b"")
+    with pytest.raises(ValueError, match="checkpoint"):
+        luminary.load(file)
+
+
+@pytest.mark.parametrize("pool", [ThreadPoolExecutor, ProcessPoolExecutor])
+def test_executors_give_the_same_archive_and_failures_are_counted(pool):
+    serial = luminary.run(one, vectorized=False, iterations=3, **SETTINGS)
+    with pool(2) as executor:
+        parallel = luminary.run(one, executor=executor, iterations=3, **SETTINGS)
+    assert np.array_equal(serial.archive.data("solution"), parallel.archive.data("solution"))
+    assert serial.run.invalid == parallel.run.invalid > 0
+    assert isinstance(parallel.failures[0], ValueError) and len(parallel.failures) <= 10
+    with pytest.raises(ValueError, match="crashed"):
+        luminary.run(one, vectorized=False, on_error="raise", iterations=3, **SETTINGS)
+
+
+def test_rows_that_are_not_finite_are_rejected_and_counted():
+    def evaluate(solutions):
+        objective, measures = sphere(solutions)
+        objective[::7] = np.nan
+        return objective, measures
+
+    result = luminary.run(evaluate, iterations=2, **SETTINGS)
+    assert result.run.invalid == 2 * len(range(0, 540, 7)) and np.isfinite(result.archive.data("objective")).all()
+
+
+def test_minimize_turns_the_objective_round():
+    result = luminary.minimize(lambda x: (np.sum(np.square(x), axis=1), x[:, :2]), iterations=20, threshold_min=-50, **SETTINGS)
+    assert -0.1 < result.best["objective"] <= 0
+    gradients = lambda x: (np.sum(np.square(x), axis=1), x[:, :2], sphere_jacobian(x)[2] * [[[-1], [1], [1]]])
+    luminary.minimize(lambda x: (np.sum(np.square(x), axis=1), x[:, :2]), gradients=gradients, algorithm="cma_mega", iterations=2, **SETTINGS)
+
+
+def test_run_folder(tmp_path, capsys):
+    folder = tmp_path / "run"
+    result = luminary.run(sphere, iterations=20, run_folder=folder, progress=True, **SETTINGS)
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    assert [line["iteration"] for line in lines] == [10, 20] and lines == result.metrics
+    assert json.loads((folder / "summary.json").read_text())["status"] == "finished"
+    table = np.genfromtxt(folder / "result.csv", delimiter=",", names=True)
+    assert len(table) == len(result.archive) and table["objective"].max() == result.archive.stats.obj_max
+    assert "20/20" in capsys.readouterr().err
+
+
+def test_callbacks_can_end_a_run():
+    result = luminary.run(sphere, iterations=100, callback=lambda run: run.iterations == 3, **SETTINGS)
+    assert result.run.iterations == 3
+
+
+def test_wrong_calls():
+    for settings, error, word in [
+        ({"algorithm": "foo"}, ValueError, "cma_mae"),
+        ({"algorithm": "cma_mega"}, ValueError, "gradients"),
+        ({"foo": 1}, TypeError, "foo"),
+        ({"variant": "foo"}, ValueError, "variant"),
+        ({"on_error": "foo"}, ValueError, "on_error"),
+        ({"dims": [0, 1]}, ValueError, "interval"),
+    ]:
+        with pytest.raises(error, match=word):
+            luminary.run(sphere, iterations=1, **{**SETTINGS, **settings})
+    with pytest.raises(ValueError, match="objectives"):
+        luminary.run(lambda x: (np.zeros(3), x[:, :2]), iterations=1, **SETTINGS)
+    with pytest.raises(ValueError, match="solution_dim"):
+        luminary.run(sphere, iterations=1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
+def test_ctrl_c_ends_a_run_and_saves_it(tmp_path):
+    program = textwrap.dedent("""
+        import sys, luminary
+        def evaluate(x):
+            print("going", flush=True)
+            return -(x ** 2).sum(axis=1), x[:, :2]
+        luminary.run(evaluate, solution_dim=20, ranges=[(-2, 2)] * 2, iterations=10**9, checkpoint=sys.argv[1], threshold_min=-99)
+    """)
+    file = tmp_path / "run.ckpt"
+    process = subprocess.Popen([sys.executable, "-c", program, str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "going\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    process.stdout.close()
+    assert "KeyboardInterrupt" in process.communicate(timeout=60)[1]
+    assert luminary.load(file).iterations > 0
+
+
+def test_variants_differ():
+    runs = [luminary.run(sphere, iterations=10, variant=variant, **SETTINGS) for variant in ("standard", "published")]
+    assert not np.array_equal(runs[0].archive.data("solution"), runs[1].archive.data("solution"))

@@ -1,0 +1,119 @@
+"""The plots draw what they say."""
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt  # noqa: E402
+
+from luminary.archives import CVTArchive, GridArchive  # noqa: E402
+from luminary.visualize import (  # noqa: E402
+    aggregate_cdf,
+    archive_ecdf,
+    archive_histogram,
+    cvt_archive_3d_plot,
+    cvt_archive_heatmap,
+    grid_archive_heatmap,
+    parallel_axes_plot,
+)
+from luminary.visualize._voronoi import cells_2d, cells_3d  # noqa: E402
+
+
+def filled(kind, k):
+    settings = {"solution_dim": 3, "ranges": [(-1, 1), (-2, 2), (-1, 1)][:k]}
+    archive = GridArchive(dims=[6, 9, 5][:k], **settings) if kind == "grid" else CVTArchive(centroids=20, samples=400, seed=1, **settings)
+    rng = np.random.default_rng(0)
+    archive.add(rng.normal(size=(60, 3)), rng.normal(size=60), rng.uniform(-1, 1, (60, k)))
+    return archive
+
+
+@pytest.fixture(autouse=True)
+def fresh_figure():
+    plt.figure()
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_a_grid_heatmap_shows_each_elite_in_its_cell(transpose):
+    archive = filled("grid", 2)
+    grid_archive_heatmap(archive, transpose_measures=transpose, cbar=None)
+    (mesh,) = plt.gca().collections
+    shown = np.asarray(np.ma.filled(mesh.get_array(), np.nan)).reshape((6, 9) if transpose else (9, 6))
+    for (i, j), objective in zip(archive.int_to_grid_index(archive.data("index")), archive.data("objective")):
+        assert shown[(i, j) if transpose else (j, i)] == objective
+    assert np.isfinite(shown).sum() == len(archive)
+    assert plt.gca().get_xlim() == ((-2, 2) if transpose else (-1, 1))
+
+
+@pytest.mark.parametrize(("plot", "kind"), [(grid_archive_heatmap, "grid"), (cvt_archive_heatmap, "cvt")])
+def test_heatmap_arguments(plot, kind):
+    plot(filled(kind, 1))
+    plot(filled(kind, 2), aspect="equal", cmap=[[0, 0, 0], [1, 1, 1]], vmin=0, vmax=1, cbar_kwargs={"orientation": "horizontal"})
+    with pytest.raises(ValueError, match="1D or 2D"):
+        plot(filled(kind, 3))
+    with pytest.raises(ValueError, match="aspect"):
+        plot(filled(kind, 2), aspect="foo")
+    with pytest.raises(ValueError, match="cbar"):
+        plot(filled(kind, 2), cbar="foo")
+    pytest.importorskip("pandas")
+    archive = filled(kind, 2)
+    plot(archive, df=archive.data(return_type="pandas"))
+
+
+def test_voronoi_cells_tile_the_box():
+    rng = np.random.default_rng(1)
+    lower, upper = np.array([-1.0, -2.0]), np.array([1.0, 2.0])
+    points = rng.uniform(lower, upper, (40, 2))
+    areas = 0
+    for point, cell in zip(points, cells_2d(points, lower, upper)):
+        x, y = cell.T
+        areas += abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
+        middle = cell.mean(axis=0)
+        assert np.argmin(np.linalg.norm(points - middle, axis=1)) == np.argmin(np.linalg.norm(points - point, axis=1))
+    assert areas == pytest.approx(8)
+    volume = 0
+    points = rng.uniform(0, 1, (15, 3))
+    for point, faces in zip(points, cells_3d(points, np.zeros(3), np.ones(3))):
+        for face in faces:
+            for a, b in zip(face[1:-1] - face[0], face[2:] - face[0]):
+                volume += abs((face[0] - point) @ np.cross(a, b)) / 6
+    assert volume == pytest.approx(1)
+
+
+def test_cvt_plots():
+    cvt_archive_heatmap(filled("cvt", 2), plot_centroids=True, transpose_measures=True, clip=True)
+    shapely = pytest.importorskip("shapely")
+    cvt_archive_heatmap(filled("cvt", 2), clip=shapely.Point(0, 0).buffer(0.8))
+    plt.figure()
+    cvt_archive_3d_plot(filled("cvt", 3), plot_elites=True, plot_centroids=True, measure_order=[2, 0, 1], cell_alpha=0.3)
+    for wrong in (lambda: cvt_archive_3d_plot(filled("cvt", 2)), lambda: cvt_archive_3d_plot(filled("cvt", 3), measure_order=[0, 0, 1])):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+def test_parallel_axes():
+    archive = filled("grid", 3)
+    parallel_axes_plot(archive, measure_order=[(2, "last"), (0, "first")], sort_archive=True)
+    host = plt.gcf().axes[0]
+    assert len(host.lines) == len(archive) and [label.get_text() for label in host.get_xticklabels()] == ["last", "first"]
+    with pytest.raises(ValueError, match="Measures"):
+        parallel_axes_plot(archive, measure_order=[3])
+
+
+def test_distributions():
+    archives = [filled("grid", 2), filled("cvt", 2)]
+    archive_histogram(archives[0], bins=7, cmap="viridis", ylim=30)
+    assert len(plt.gca().patches) == 7 and plt.gca().get_ylim()[1] == 30
+    assert sum(bar.get_height() for bar in plt.gca().patches) == len(archives[0])
+    plt.figure()
+    ax = archive_ecdf(archives[0], stat="count", complementary=True)
+    assert ax.lines[0].get_ydata()[0] == len(archives[0]) and ax.lines[0].get_ydata()[-1] == 0
+    line, band = aggregate_cdf(archives, cumulative=-1, errorbar="iqr", estimator="median")
+    assert line.get_data().values[0] == np.median([len(archive) for archive in archives]) and band is not None
+    assert aggregate_cdf(archives, errorbar=None)[1] is None
+    for wrong in ({"errorbar": "x"}, {"estimator": "x"}):
+        with pytest.raises(ValueError, match="Unknown"):
+            aggregate_cdf(archives, **wrong)
