@@ -131,13 +131,14 @@ fn on_a_flat_objective_cma_mae_samples_what_density_descent_samples() {
         // With these numbers a threshold after k visits is 2 - 2^-k, exact under both rules while k < 52, and two
         // cells differ by more than the flatness limit while k < 38.
         let mut mae = preset_config(Preset::CmaMae, &problem, 5);
-        (mae.resolution, mae.learning_rate, mae.min_f) = (vec![100; 2], LearningRate::Fixed(0.5), 1.0);
+        (mae.resolution, mae.learning_rate, mae.min_f) = (vec![200; 2], LearningRate::Fixed(0.5), 1.0);
         let mut mae = mae.config();
         mae.archive.rule = rule;
         let density = with_ranker(&mae, RankerConfig::Density);
         let (mut mae, mut density) = (mae.build().unwrap(), density.build().unwrap());
         assert_same_trajectory(&mut mae, &mut density, &problem, 300);
-        assert!(mae.archive().visits().iter().all(|&visits| visits < 38), "{rule:?}");
+        let most = mae.archive().visits().iter().max().unwrap();
+        assert!(*most < 38, "{rule:?}: {most} visits");
         for (threshold, &visits) in mae.archive().thresholds().iter().zip(mae.archive().visits()) {
             assert_eq!(*threshold, 2.0 - 0.5_f64.powi(visits as i32), "{rule:?}, {visits} visits");
         }
@@ -296,7 +297,10 @@ fn with_full_learning_cma_maega_is_cma_mega() {
 #[test]
 fn on_a_flat_objective_cma_maega_is_density_descent_with_gradients() {
     let problem = Constant(Bowl { solution_dim: 6, measure_dim: 2 }, 3.0);
-    let maega = preset_config(Preset::CmaMaega, &problem, 5).config();
+    // So slow that thresholds of cells with different visits never come within the flatness limit.
+    let mut maega = preset_config(Preset::CmaMaega, &problem, 5);
+    maega.learning_rate = LearningRate::Fixed(0.001);
+    let maega = maega.config();
     let density = with_ranker(&maega, RankerConfig::Density);
     assert_same_trajectory(&mut maega.build().unwrap(), &mut density.build().unwrap(), &problem, 200);
 }

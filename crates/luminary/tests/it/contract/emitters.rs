@@ -113,11 +113,15 @@ fn emitters_stay_within_their_bounds() {
             // The objective pulls against the bounds.
             let problem = Told(bowl(), |solution: &[f64], _| 100.0 + solution.iter().sum::<f64>());
             let mut scheduler = scheduler(&problem, &emitter, 2);
+            let mut n_on_bounds = 0;
             for rows in finite_solutions(&name, &mut scheduler, &problem) {
                 for row in rows.chunks_exact(DIM) {
                     assert!(bounds.contain(row), "{name}, {rule:?}: {row:?}");
+                    n_on_bounds += (0..DIM).filter(|&i| row[i] == bounds.lower[i] || row[i] == bounds.upper[i]).count();
                 }
             }
+            // Clipping, at once or after the last try, leaves rows on the bounds; mirroring leaves none.
+            assert_eq!(n_on_bounds == 0, rule == BoundsRule::Reflect, "{name}, {rule:?}: {n_on_bounds}");
         }
     }
 }

@@ -2,5 +2,6 @@
 
 mod archives;
 mod emitters;
+mod definitions;
 mod rankers;
 mod strategies;

@@ -1,7 +1,7 @@
 //! Every ranker: permutations, ties, and what a ranking may depend on.
 
 use luminary::WideRng;
-use luminary::archive::Status;
+use luminary::archive::{AddReport, ArchiveConfig, Batch, NonFinite, Status};
 use luminary::emitter::Feedback;
 use luminary::ranker::{Ranker, RankerConfig};
 use proptest::prelude::*;
@@ -186,6 +186,13 @@ proptest! {
             prop_assert!(alike.rank(config).1, "{config:?}");
             prop_assert!(!different.rank(config).1, "{config:?}");
         }
+        // Alike in value but not in stage is flat only for rankers without stages.
+        let mut staged = alike.clone();
+        staged.status[0] = Status::New;
+        for config in rankers() {
+            let has_stages = key(config, &staged, 0).0 == 2;
+            prop_assert_eq!(staged.rank(config).1, !has_stages, "{:?}", config);
+        }
     }
 }
 
@@ -217,5 +224,31 @@ fn random_directions_rank_by_projection_and_change_with_a_reset() {
             ranker.reset(&mut rng);
         }
         assert!(best.len() > 30, "200 directions hit {} of 36 angles", best.len());
+    }
+}
+
+#[test]
+fn novelty_is_the_mean_distance_to_the_nearest_elites_in_units_of_the_ranges() {
+    let mut archive = ArchiveConfig::grid(1, vec![8, 8], BOUNDS.to_vec()).build().unwrap();
+    let mut rng = WideRng::new(3);
+    let mut random_measures =
+        |n: usize| -> Vec<f64> { (0..n).flat_map(|_| [2.0 * rng.uniform() - 1.0, 10.0 * rng.uniform()]).collect() };
+    let (elites, rows) = (random_measures(40), random_measures(20));
+    let mut novelty = vec![0.0; 20];
+    archive.novelty(&rows, 3, &mut Vec::new(), &mut novelty);
+    assert_eq!(novelty, [f64::INFINITY; 20], "nothing is near in an empty archive");
+    let (solutions, objectives) = (vec![0.0; 40], vec![1.0; 40]);
+    let batch = Batch { solutions: &solutions, objectives: &objectives, measures: &elites, extras: &[] };
+    archive.add(&batch, NonFinite::Fail, &mut AddReport::default()).unwrap();
+    for n_neighbours in [1, 3, 1000] {
+        archive.novelty(&rows, n_neighbours, &mut Vec::new(), &mut novelty);
+        for (row, &found) in rows.chunks_exact(2).zip(&novelty) {
+            let distance = |m: &[f64]| ((row[0] - m[0]) / 2.0).hypot((row[1] - m[1]) / 10.0);
+            let mut distances: Vec<f64> = archive.elites().map(|elite| distance(elite.measures)).collect();
+            distances.sort_by(f64::total_cmp);
+            distances.truncate(n_neighbours);
+            let expected = distances.iter().sum::<f64>() / distances.len() as f64;
+            assert!((found - expected).abs() < 1e-12, "{n_neighbours} neighbours: {found} and {expected}");
+        }
     }
 }
