@@ -21,9 +21,13 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Run a configuration file, or what the flags say
     Run(RunArgs),
-    /// Continue a run that was stopped or killed, bit by bit
+    /// Continue a run or sweep that was stopped or killed, bit by bit
     Resume(ResumeArgs),
-    /// Print the figures of a run
+    /// Run several seeds at once and print mean and standard error
+    Trial(TrialArgs),
+    /// Run every combination of several settings and seeds at once
+    Sweep(SweepArgs),
+    /// Print the figures of a run or sweep
     Show(ShowArgs),
     /// Write an archive as a table
     Export(ExportArgs),
@@ -141,7 +145,7 @@ impl ConfigArgs {
             ("--threads", "run.threads", &self.threads),
         ]);
         for text in &self.set {
-            let (key, value) = split_setting(text)?;
+            let (key, value) = split_setting(text).map_err(|message| format!("--set: {message}"))?;
             overrides.push(Override::new(format!("--set {text}"), key, value));
         }
         Ok(overrides)
@@ -152,7 +156,7 @@ impl ConfigArgs {
 pub(crate) fn split_setting(text: &str) -> Result<(&str, &str), String> {
     let cut = text.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
     cut.filter(|(key, _)| !key.is_empty())
-        .ok_or_else(|| format!("--set: expected KEY=VALUE such as run.seed=7, found {text:?}"))
+        .ok_or_else(|| format!("expected KEY=VALUE such as run.seed=7, found {text:?}"))
 }
 
 fn given<const N: usize>(flags: [(&str, &str, &Option<String>); N]) -> Vec<Override> {
@@ -173,9 +177,49 @@ pub(crate) struct RunArgs {
     pub(crate) quiet: bool,
 }
 
+/// What trial and sweep have in common.
+#[derive(Args)]
+pub(crate) struct ManyArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Seeds of the trials, such as 1,2,3 or 0..20; by default as many as --trials, from 0 on
+    #[arg(long, conflicts_with = "trials")]
+    pub(crate) seeds: Option<String>,
+    /// Runs at the same time; by default as many as there are cores
+    #[arg(long, short)]
+    pub(crate) jobs: Option<usize>,
+    /// The folder; by default a new one under runs/
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct TrialArgs {
+    #[command(flatten)]
+    pub(crate) many: ManyArgs,
+    /// Number of trials
+    #[arg(long, default_value_t = 20)]
+    pub(crate) trials: u64,
+}
+
+#[derive(Args)]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    pub(crate) many: ManyArgs,
+    /// A setting with the values it takes, such as archive.learning_rate=0.001,0.01,0.1
+    #[arg(long, value_name = "KEY=VALUE,VALUE", required = true)]
+    pub(crate) vary: Vec<String>,
+    /// Number of trials of each combination
+    #[arg(long, default_value_t = 1)]
+    pub(crate) trials: u64,
+}
+
 #[derive(Args)]
 pub(crate) struct ResumeArgs {
-    /// The run folder
+    /// The folder of the run or sweep
     pub(crate) dir: PathBuf,
     /// Iterations in all, if they should be others than before
     #[arg(long)]
@@ -193,7 +237,7 @@ pub(crate) struct ResumeArgs {
 
 #[derive(Args)]
 pub(crate) struct ShowArgs {
-    /// The run folder
+    /// The folder of the run or sweep
     pub(crate) dir: PathBuf,
     /// As one JSON object
     #[arg(long)]

@@ -63,6 +63,7 @@ impl Failure {
                     RunError::ConfigFile(_)
                         | RunError::Config(_)
                         | RunError::Domain(_)
+                        | RunError::Memory { .. }
                         | RunError::Exists { .. }
                         | RunError::NotEmpty { .. }
                         | RunError::NotARun { .. }

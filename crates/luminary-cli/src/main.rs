@@ -20,6 +20,8 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo(&args),
         Command::Run(args) => commands::run(&args),
         Command::Resume(args) => commands::resume(&args),
+        Command::Trial(args) => commands::trial(&args),
+        Command::Sweep(args) => commands::sweep(&args),
         Command::Show(args) => commands::show(&args),
         Command::Export(args) => commands::export(&args),
         Command::Init(args) => commands::init(&args),

@@ -5,6 +5,7 @@ use luminary::archive::Acceptance;
 use crate::config::RunConfig;
 use crate::error::RunError;
 use crate::evaluate::Evaluator;
+use crate::memory;
 
 /// What a configuration would do.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,7 @@ pub struct Check {
 pub fn check(config: &RunConfig) -> Result<Check, RunError> {
     let mut evaluator = config.problem.evaluator()?;
     let spec = evaluator.spec();
+    memory::check(config, &spec)?;
     let scheduler = config.scheduler(&spec).build()?;
     let (n, k) = (spec.solution_dim, spec.measure_dim());
     let (mut objective, mut measures) = ([f64::NAN], vec![f64::NAN; k]);

@@ -20,6 +20,17 @@ pub enum RunError {
     /// Settings that the engine refuses although each by itself is fine.
     #[error("the engine refuses this configuration: {0}")]
     Config(#[from] ConfigError),
+    /// A run that is too large for this machine.
+    #[error(
+        "the run needs at least {} of memory, this machine has {}\n  help: use fewer cells or emitters, or a strategy \
+         for many components: sep_cma_es, lm_ma_es, open_ai_es", gibibytes(.needed), gibibytes(.available)
+    )]
+    Memory {
+        /// Bytes needed at least.
+        needed: u128,
+        /// Bytes of the machine.
+        available: u128,
+    },
     /// A domain that cannot be built.
     #[error(transparent)]
     Domain(#[from] DomainError),
@@ -133,4 +144,8 @@ impl RunError {
 
 fn pid_text(pid: &Option<u32>) -> String {
     pid.map(|pid| format!(" (process {pid})")).unwrap_or_default()
+}
+
+fn gibibytes(bytes: &u128) -> String {
+    format!("{:.1} GiB", *bytes as f64 / (1_u64 << 30) as f64)
 }

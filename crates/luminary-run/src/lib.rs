@@ -27,11 +27,13 @@ pub mod evaluate;
 #[cfg(unix)]
 pub mod external;
 pub mod check;
+mod memory;
 pub mod stop;
 pub mod driver;
 pub mod folder;
 pub mod summary;
 pub mod export;
+pub mod sweep;
 
 pub mod error;
 

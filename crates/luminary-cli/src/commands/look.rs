@@ -14,13 +14,31 @@ use crate::failure::Failure;
 use crate::numbers::{bytes, elapsed, grouped, maybe_score, score};
 
 pub(crate) fn show(args: &ShowArgs) -> Outcome {
-    let summary = Summary::read(&args.dir)?;
-    let mut out = io::stdout().lock();
-    if args.json {
-        let text = serde_json::to_string_pretty(&summary).map_err(io::Error::from)?;
-        writeln!(out, "{text}")?;
+    if luminary_run::sweep::is_sweep(&args.dir) {
+        let table = luminary_run::sweep::read_table(&args.dir)?;
+        if args.json {
+            print_json(&table)?
+        } else {
+            write!(io::stdout(), "{}", super::sweep::render(&table))?
+        }
         return Ok(ExitCode::SUCCESS);
     }
+    let summary = Summary::read(&args.dir)?;
+    if args.json {
+        print_json(&summary)?
+    } else {
+        print_summary(&summary)?
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
+    writeln!(io::stdout(), "{text}")
+}
+
+fn print_summary(summary: &Summary) -> io::Result<()> {
+    let mut out = io::stdout().lock();
     let status = match summary.status {
         Status::Finished => "finished",
         Status::Interrupted => "interrupted; `luminary resume` continues it",
@@ -65,7 +83,7 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
     for (name, value) in rows {
         writeln!(out, "{name:<12} {value}")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 pub(crate) fn check(args: &CheckArgs) -> Outcome {

@@ -2,10 +2,12 @@
 
 mod look;
 mod run;
+mod sweep;
 mod write;
 
 pub(crate) use look::{check, list, show};
 pub(crate) use run::{demo, resume, run};
+pub(crate) use sweep::{sweep, trial};
 pub(crate) use write::{completions, export, init};
 
 use std::path::Path;
@@ -28,23 +30,29 @@ pub(crate) struct Settings {
 
 /// Reads the file, if one is named, and the flags.
 pub(crate) fn read_settings(args: &ConfigArgs) -> Result<Settings, Failure> {
+    with_source(args, |source, overrides| {
+        let config = RunConfig::read(source, overrides)?;
+        Ok(Settings { config, out: RunConfig::read_out(source, overrides)? })
+    })
+}
+
+/// Calls `read` with the text of the file, if one is named, and the flags.
+pub(crate) fn with_source<T>(
+    args: &ConfigArgs,
+    read: impl FnOnce(Option<Source<'_>>, &[Override]) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let overrides = args.overrides().map_err(Failure::input)?;
     match &args.config {
-        None => read_source(None, &overrides),
+        None => read(None, &overrides),
         Some(path) => {
             let text = read_text(path)?;
-            read_source(Some(Source::new(&path.display().to_string(), &text)), &overrides)
+            read(Some(Source::new(&path.display().to_string(), &text)), &overrides)
         }
     }
 }
 
-fn read_source(source: Option<Source<'_>>, overrides: &[Override]) -> Result<Settings, Failure> {
-    let config = RunConfig::read(source, overrides)?;
-    Ok(Settings { config, out: RunConfig::read_out(source, overrides)? })
-}
-
 /// Reads a configuration file; its bytes may be anything.
-pub(crate) fn read_text(path: &Path) -> Result<String, Failure> {
+fn read_text(path: &Path) -> Result<String, Failure> {
     let bytes =
         std::fs::read(path).map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))?;
     String::from_utf8(bytes).map_err(|error| {

@@ -41,6 +41,9 @@ fn start(out: &Path, config: RunConfig, quiet: bool) -> Outcome {
 }
 
 pub(crate) fn resume(args: &ResumeArgs) -> Outcome {
+    if luminary_run::sweep::is_sweep(&args.dir) {
+        return super::sweep::resume(args);
+    }
     let stop = signals::stop_flag()?;
     let options = ResumeOptions { iterations: args.iterations, threads: args.threads, from_start: args.from_start };
     execute(Run::resume(&args.dir, options)?, &stop, args.quiet)
@@ -77,7 +80,7 @@ fn one_line(summary: &Summary) -> String {
 }
 
 /// `runs/name`, or the first of `runs/name-2`, `runs/name-3`, ... that does not exist.
-fn unused_folder(name: &str) -> PathBuf {
+pub(super) fn unused_folder(name: &str) -> PathBuf {
     let runs = Path::new("runs");
     let numbered = (2..).map(|i| runs.join(format!("{name}-{i}")));
     std::iter::once(runs.join(name))

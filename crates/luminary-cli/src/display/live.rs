@@ -70,7 +70,7 @@ impl Live {
             ("coverage", format!("{:.2} %", 100.0 * stats.coverage)),
             ("best", maybe_score(stats.obj_max)),
             ("restarts", grouped(scheduler.restarts().total())),
-            ("evaluations/s", grouped(self.pace.evaluations_per_second(progress) as u64)),
+            ("evals/s", grouped(self.pace.evaluations_per_second(progress) as u64)),
             ("time", duration(progress.seconds)),
         ];
         let resumed = if self.start > 0 { format!(", from iteration {}", grouped(self.start)) } else { String::new() };
@@ -87,10 +87,10 @@ impl Live {
             self.folder.clone(),
             format!("{}{counts}", bar(fraction, bar_width)),
         ];
-        let per_line = if width >= 100 { 6 } else { 3 };
-        for row in figures.chunks(per_line) {
-            let cells: Vec<_> = row.iter().map(|(name, value)| format!("{name} {value}")).collect();
-            lines.push(cells.iter().map(|cell| format!("{cell:<25}")).collect::<String>().trim_end().to_owned());
+        let column = (width / 3).min(25);
+        for row in figures.chunks(3) {
+            let cells = row.iter().map(|(name, value)| format!("{:<column$}", format!("{name} {value}")));
+            lines.push(cells.collect::<String>().trim_end().to_owned());
         }
         let room = height.saturating_sub(TEXT_LINES);
         if room >= MIN_PICTURE_LINES && width > 2 * MIN_PICTURE_LINES {

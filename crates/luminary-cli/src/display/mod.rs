@@ -5,12 +5,14 @@ mod colour;
 mod heatmap;
 mod live;
 mod plain;
+mod many;
 
 use std::io::{IsTerminal, stderr};
 
 use luminary_run::driver::{Note, Run, Watch};
 
 use live::Live;
+pub(crate) use many::Many;
 use plain::Plain;
 
 /// The display that suits the terminal and the user's wish.

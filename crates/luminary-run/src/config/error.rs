@@ -64,7 +64,8 @@ impl fmt::Display for Mistake {
 impl ConfigFileError {
     /// A file that is not TOML.
     pub(super) fn syntax(source: Source<'_>, span: Range<usize>, message: String) -> Self {
-        Fault::new(Place::File(span), "", "valid TOML", Found::Text(message)).locate(Some(source))
+        Fault::new(Place::File(span), "", "valid TOML", Found::Text(format!("a mistake: {message}")))
+            .locate(Some(source))
     }
 }
 

@@ -165,7 +165,7 @@ impl RunConfig {
 
     /// Evaluations an iteration makes.
     pub fn evaluations_per_iteration(&self) -> u64 {
-        self.algorithm.emitters as u64 * self.algorithm.batch_size as u64
+        (self.algorithm.emitters as u64).saturating_mul(self.algorithm.batch_size as u64)
     }
 }
 
@@ -195,5 +195,103 @@ impl ProblemConfig {
         match self {
             Self::Domain { name, n } => format!("{name} (n = {n})"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Reading must give a configuration that the engine can judge, or an error that can be shown.
+    fn read_anything(text: &str, overrides: &[Override]) {
+        match RunConfig::read(Some(Source::new("any.toml", text)), overrides) {
+            Ok(config) => {
+                let json = serde_json::to_string(&config).unwrap();
+                assert_eq!(serde_json::from_str::<RunConfig>(&json).unwrap(), config);
+            }
+            Err(error) => assert!(error.to_string().contains("expected")),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_text_is_read_or_refused(text in "\\PC*") {
+            read_anything(&text, &[]);
+        }
+
+        #[test]
+        fn arbitrary_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            read_anything(&String::from_utf8_lossy(&bytes), &[]);
+        }
+
+        #[test]
+        fn a_damaged_file_is_read_or_refused(
+            at in 0..TEMPLATE.len(), removed in 0..40_usize, inserted in "[ -~\n]{0,12}",
+        ) {
+            let mut text = TEMPLATE.as_bytes().to_vec();
+            text.splice(at..(at + removed).min(TEMPLATE.len()), inserted.into_bytes());
+            read_anything(&String::from_utf8_lossy(&text), &[]);
+        }
+
+        #[test]
+        fn arbitrary_values_of_every_key_are_read_or_refused(
+            key in proptest::sample::select(KEYS.to_vec()),
+            value in prop_oneof![
+                "[ -~]{0,20}",
+                any::<f64>().prop_map(|value| format!("{value:?}")),
+                any::<i64>().prop_map(|value| value.to_string()),
+                proptest::collection::vec(any::<i32>(), 0..5).prop_map(|values| format!("{values:?}")),
+            ],
+        ) {
+            let overrides = [Override::new("--set", key, value)];
+            read_anything("problem = { domain = 'arm', n = 3 }", &overrides);
+        }
+    }
+
+    const KEYS: [&str; 33] = [
+        "problem.domain",
+        "problem.n",
+        "archive.resolution",
+        "archive.cells",
+        "archive.centroids",
+        "archive.centroid_seed",
+        "archive.learning_rate",
+        "archive.min_f",
+        "archive.qd_score_offset",
+        "archive.update",
+        "algorithm.preset",
+        "algorithm.variant",
+        "algorithm.sigma",
+        "algorithm.line_sigma",
+        "algorithm.emitters",
+        "algorithm.batch_size",
+        "algorithm.x0",
+        "algorithm.strategy",
+        "algorithm.ranker",
+        "algorithm.selection",
+        "algorithm.restart",
+        "algorithm.gradient",
+        "algorithm.gradient_step",
+        "algorithm.bounds",
+        "algorithm.bounds.lower",
+        "run.seed",
+        "run.iterations",
+        "run.threads",
+        "run.metrics_every",
+        "run.checkpoint_seconds",
+        "run.checkpoint_iterations",
+        "run.non_finite",
+        "run",
+    ];
+
+    #[test]
+    fn infinite_bounds_survive_the_manifest() {
+        let text = "problem = { domain = 'arm', n = 2 }\nalgorithm.bounds = { lower = -inf, upper = [0.1, inf] }";
+        read_anything(text, &[]);
+        let config = RunConfig::read(Some(Source::new("any.toml", text)), &[]).unwrap();
+        let bounds = config.algorithm.bounds.unwrap();
+        assert_eq!((bounds.lower, bounds.upper), (vec![f64::NEG_INFINITY; 2], vec![0.1, f64::INFINITY]));
     }
 }

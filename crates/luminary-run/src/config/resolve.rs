@@ -1,13 +1,15 @@
 //! From the tree of a file to the resolved configuration: checks every value and fills in defaults.
 
-use luminary::archive::{CellsConfig, CentroidSource, CvtConfig, GridConfig, LearningRate, NonFinite, UpdateRule};
+use luminary::archive::{
+    CellsConfig, CentroidSource, CvtConfig, GridConfig, LearningRate, MAX_CELLS, NonFinite, UpdateRule,
+};
 use luminary::emitter::Selection;
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary::restart::RestartRule;
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{BoundsRule, Variant};
-use luminary_domains::Domain;
+use luminary_domains::{Domain, DomainError};
 
 use super::error::Fault;
 use super::names::{RankerName, StrategyName};
@@ -21,6 +23,11 @@ const REFERENCE_CELLS: usize = 100 * 100;
 const DEFAULT_ITERATIONS: u64 = 10_000;
 /// A curve needs no more points than this.
 const METRICS_LINES: u64 = 1_000;
+/// Limits that keep a typing mistake from exhausting the memory before anything can be said about it.
+const MAX_COMPONENTS: usize = 10_000_000;
+const MAX_EMITTERS: usize = 100_000;
+const MAX_BATCH: usize = 10_000_000;
+const MAX_THREADS: usize = 4_096;
 /// Work that a crash may cost.
 const CHECKPOINT_SECONDS: f64 = 60.0;
 
@@ -68,12 +75,14 @@ fn read_problem(section: &mut Section) -> Result<(ProblemConfig, ProblemSpec), F
     let domain = section.require("domain", &expected)?.choice(&names)?;
     let n_setting = section.take("n");
     let n = match &n_setting {
-        Some(setting) => setting.count(1)?,
+        Some(setting) => setting.count(1, MAX_COMPONENTS)?,
         None => domain.paper_settings().n_components,
     };
-    let built = domain.build(n).map_err(|error| match &n_setting {
-        Some(setting) => setting.fault(&format!("a length that suits the domain ({error})")),
-        None => Fault::missing("problem.n", &error.to_string()),
+    let built = domain.build(n).map_err(|error| match (&n_setting, error) {
+        (Some(setting), DomainError::TooFewComponents { minimum, .. }) => {
+            setting.fault(&format!("an integer >= {minimum} for the domain {domain}"))
+        }
+        (_, error) => Fault::missing("problem.n", &error.to_string()),
     })?;
     Ok((ProblemConfig::Domain { name: domain.name().into(), n }, built.spec()))
 }
@@ -119,8 +128,14 @@ fn read_cells(section: &mut Section, spec: &ProblemSpec) -> Result<CellsConfig, 
     let centroids = section.take("centroids").map_or(Ok(Centroids::KMeans), |setting| setting.choice(&sources))?;
     let seed = section.take("centroid_seed").map_or(Ok(0), |setting| setting.integer(0))?;
     let Some(n_cells_setting) = n_cells else {
-        let resolution = match resolution {
-            Some(setting) => read_resolution(&setting, k)?,
+        let resolution = match &resolution {
+            Some(setting) => {
+                let counts = read_resolution(setting, k)?;
+                if product(&counts).is_none_or(|n_cells| n_cells > MAX_CELLS) {
+                    return Err(setting.fault(&format!("at most {MAX_CELLS} cells in all")));
+                }
+                counts
+            }
             None => default_resolution(k),
         };
         return Ok(CellsConfig::Grid(GridConfig::new(resolution, spec.measure_bounds.clone())));
@@ -129,7 +144,7 @@ fn read_cells(section: &mut Section, spec: &ProblemSpec) -> Result<CellsConfig, 
         let expected = "either `resolution` (a grid) or `cells` (a tessellation by centroids)";
         return Err(setting.fault_found(expected, "both"));
     }
-    let n_cells = n_cells_setting.count(1)?;
+    let n_cells = n_cells_setting.count(1, MAX_CELLS)?;
     let centroids = match centroids {
         Centroids::KMeans => CentroidSource::k_means(n_cells),
         Centroids::Sobol => CentroidSource::Sobol,
@@ -163,7 +178,7 @@ fn read_resolution(setting: &Setting, n_measures: usize) -> Result<Vec<usize>, F
         if values.len() != n_measures {
             return Err(setting.fault(&format!("{n_measures} numbers, one for each measure")));
         }
-        values.iter().map(|value| value.count(1)).collect()
+        values.iter().map(|value| value.count(1, MAX_CELLS)).collect()
     } else if setting.is_string() {
         let parts: Result<Vec<usize>, _> = setting.string()?.split('x').map(|part| part.trim().parse()).collect();
         let parts = parts.map_err(|_| setting.fault(&expected))?;
@@ -172,7 +187,7 @@ fn read_resolution(setting: &Setting, n_measures: usize) -> Result<Vec<usize>, F
         }
         Ok(parts)
     } else {
-        Ok(vec![setting.count(1)?; n_measures])
+        Ok(vec![setting.count(1, MAX_CELLS)?; n_measures])
     }
 }
 
@@ -221,8 +236,8 @@ fn read_algorithm(
         variant: section.take("variant").map_or(Ok(Variant::Standard), |setting| setting.choice(&variants))?,
         sigma: section.take("sigma").map_or(Ok(defaults.sigma), |setting| setting.positive())?,
         line_sigma: section.take("line_sigma").map_or(Ok(0.2), |setting| setting.positive())?,
-        emitters: section.take("emitters").map_or(Ok(15), |setting| setting.count(1))?,
-        batch_size: section.take("batch_size").map_or(Ok(36), |setting| setting.count(smallest_batch))?,
+        emitters: section.take("emitters").map_or(Ok(15), |setting| setting.count(1, MAX_EMITTERS))?,
+        batch_size: section.take("batch_size").map_or(Ok(36), |setting| setting.count(smallest_batch, MAX_BATCH))?,
         x0: read_x0(section.take("x0"), dim, bounds.as_ref())?,
         strategy: optional(section, "strategy")?
             .map_or(Ok(StrategyName::CmaEs), |setting| setting.choice(&strategies))?,
@@ -360,7 +375,7 @@ fn read_restart(setting: Setting) -> Result<RestartRule, Fault> {
 
 fn read_run(section: &mut Section) -> Result<RunSettings, Fault> {
     let iterations = section.take("iterations").map_or(Ok(DEFAULT_ITERATIONS), |setting| setting.integer(1))?;
-    let threads = match section.take("threads").map(|setting| setting.count(0)).transpose()? {
+    let threads = match section.take("threads").map(|setting| setting.count(0, MAX_THREADS)).transpose()? {
         None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
         Some(threads) => threads,
     };

@@ -136,10 +136,10 @@ impl Setting {
         }
     }
 
-    /// A count of at least `minimum`.
-    pub(super) fn count(&self, minimum: u64) -> Result<usize, Fault> {
-        let value = self.integer(minimum)?;
-        usize::try_from(value).map_err(|_| self.fault("an integer that fits the machine"))
+    /// A count within bounds.
+    pub(super) fn count(&self, minimum: u64, maximum: usize) -> Result<usize, Fault> {
+        let value = usize::try_from(self.integer(minimum)?).ok().filter(|&value| value <= maximum);
+        value.ok_or_else(|| self.fault(&format!("an integer from {minimum} to {maximum}")))
     }
 
     /// The values of a list.
@@ -178,19 +178,23 @@ fn closest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     with_distance.min().filter(|&(distance, candidate)| distance <= candidate.len().div_ceil(3)).map(|(_, name)| name)
 }
 
-/// Levenshtein distance.
+/// Letters inserted, left out, replaced or swapped with their neighbour (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, a_char) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &b_char) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(a_char != b_char);
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(diagonal + 1).min(row[j] + 1);
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(best);
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -202,5 +206,6 @@ mod tests {
         assert_eq!(closest("iteratons", &["seed", "iterations", "threads"]), Some("iterations"));
         assert_eq!(closest("completely_else", &["seed", "iterations"]), None);
         assert_eq!((distance("kitten", "sitting"), distance("", "abc"), distance("ü", "u")), (3, 3, 1));
+        assert_eq!(closest("cma_mea", &["cma_me", "cma_mae", "cma_es"]), Some("cma_mae"));
     }
 }

@@ -14,6 +14,7 @@ use crate::error::RunError;
 use crate::evaluate::{EvaluateError, Evaluator};
 use crate::export;
 use crate::folder::{CheckpointFileError, METRICS, Manifest, MetricsLog, RunFolder, SUMMARY, write_json};
+use crate::memory;
 use crate::stop::StopFlag;
 use crate::summary::{Status, Summary};
 use recorder::Recorder;
@@ -100,7 +101,7 @@ impl Run {
     /// # Errors
     /// A configuration the engine refuses, or a folder that cannot be used; nothing is written then.
     pub fn create(path: &Path, config: RunConfig) -> Result<Self, RunError> {
-        let scheduler = config.scheduler(&config.problem.spec()?).build()?;
+        let scheduler = build(&config)?;
         let folder = RunFolder::create(path, &Manifest::new(config.clone()))?;
         Ok(Self { folder, config, scheduler, seconds_before: 0.0, notes: Vec::new() })
     }
@@ -134,7 +135,7 @@ impl Run {
                 let path = checkpoints.folder().to_owned();
                 return Err(RunError::NoValidCheckpoint { path, errors: loaded.damaged });
             }
-            None => (config.scheduler(&config.problem.spec()?).build()?, 0.0),
+            None => (build(&config)?, 0.0),
         };
         let mut notes = Vec::new();
         for error in loaded.damaged {
@@ -225,6 +226,13 @@ impl Run {
         write_json(&self.folder.file(SUMMARY), &summary)?;
         Ok(summary)
     }
+}
+
+/// The engine at its start.
+fn build(config: &RunConfig) -> Result<Scheduler, RunError> {
+    let spec = config.problem.spec()?;
+    memory::check(config, &spec)?;
+    Ok(config.scheduler(&spec).build()?)
 }
 
 /// The loop itself.

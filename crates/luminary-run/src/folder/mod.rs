@@ -142,7 +142,7 @@ impl FolderLock {
 }
 
 /// A file in the folder that is not left over from a run killed before it wrote its manifest.
-fn first_foreign_entry(path: &Path) -> Result<Option<String>, RunError> {
+pub(crate) fn first_foreign_entry(path: &Path) -> Result<Option<String>, RunError> {
     let entries = fs::read_dir(path).map_err(RunError::io("read the folder", path))?;
     for entry in entries {
         let name = entry.map_err(RunError::io("read the folder", path))?.file_name().to_string_lossy().into_owned();

@@ -1,0 +1,74 @@
+//! Broken configurations: each message is compared with `broken.txt`, which is there to be read.
+//!
+//! `UPDATE_EXPECTED=1 cargo test -p luminary-cli` writes the file anew; look at the difference.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use crate::support::Lab;
+
+const FILES: [(&str, &str); 25] = [
+    ("empty", ""),
+    ("not-toml", "[problem\ndomain = \"arm\"\n"),
+    ("no-value", "[problem]\ndomain = \n"),
+    ("twice", "[run]\nseed = 1\nseed = 2\n"),
+    ("unknown-section", "[problem]\ndomain = \"arm\"\n[algoritm]\nsigma = 1\n"),
+    ("unknown-key", "[problem]\ndomain = \"arm\"\n\n[run]\niteratons = 100\n"),
+    ("section-as-value", "problem = \"arm\"\n"),
+    ("unknown-domain", "[problem]\ndomain = \"lp-spere\"\n"),
+    ("too-few-components", "[problem]\ndomain = \"lp-sphere\"\nn = 1\n"),
+    ("wrong-type", "[problem]\ndomain = \"arm\"\n[run]\niterations = \"many\"\n"),
+    ("fraction", "[problem]\ndomain = \"arm\"\n[run]\niterations = 1.5\n"),
+    ("zero-iterations", "[problem]\ndomain = \"arm\"\n[run]\niterations = 0\n"),
+    ("negative-seed", "[problem]\ndomain = \"arm\"\n[run]\nseed = -1\n"),
+    ("unknown-preset", "[problem]\ndomain = \"arm\"\n[algorithm]\npreset = \"cma_mea\"\n"),
+    ("negative-sigma", "[problem]\ndomain = \"arm\"\n[algorithm]\nsigma = -0.5\n"),
+    ("infinite-sigma", "[problem]\ndomain = \"arm\"\n[algorithm]\nsigma = inf\n"),
+    ("small-batch", "[problem]\ndomain = \"arm\"\n[algorithm]\npreset = \"cma_mega\"\nbatch_size = 2\n"),
+    ("no-ranker", "[problem]\ndomain = \"arm\"\n[algorithm]\npreset = \"map_elites\"\nranker = \"novelty\"\n"),
+    ("resolution-length", "[problem]\ndomain = \"arm\"\n[archive]\nresolution = [10, 10, 10]\n"),
+    ("resolution-zero", "[problem]\ndomain = \"arm\"\n[archive]\nresolution = [10, 0]\n"),
+    ("learning-rate", "[problem]\ndomain = \"arm\"\n[archive]\nlearning_rate = \"0.01 at ten\"\n"),
+    ("alpha-too-large", "[problem]\ndomain = \"arm\"\n[archive]\nlearning_rate = 1.5\n"),
+    (
+        "bounds",
+        "[problem]\ndomain = \"arm\"\nn = 3\n[algorithm]\nbounds = { lower = [-1, -1, 2], upper = [1, 1, 2] }\n",
+    ),
+    ("start-outside", "[problem]\ndomain = \"arm\"\n[algorithm]\nx0 = 3.5\nbounds = { lower = -1, upper = 1 }\n"),
+    ("too-many-cells", "[problem]\ndomain = \"arm\"\n[archive]\nresolution = 100_000\n"),
+];
+
+const FLAGS: [&[&str]; 5] = [
+    &["--domain", "arm", "--variant", "publishd"],
+    &["--domain", "arm", "--iterations", "ten"],
+    &["--domain", "arm", "--set", "archive.updat=batch"],
+    &["--domain", "arm", "--set", "archive.update"],
+    &["--algorithm", "cma_me"],
+];
+
+#[test]
+fn every_mistake_is_told_with_its_place_and_what_was_expected() {
+    let lab = Lab::new();
+    let mut told = String::new();
+    for (name, text) in FILES {
+        let file = format!("{name}.toml");
+        fs::write(lab.path(&file), text).unwrap();
+        let answer = lab.call(&["check", &file]).fails(2, &["error: "]);
+        writeln!(told, "--- {name}\n{}", answer.stderr).unwrap();
+    }
+    for flags in FLAGS {
+        let answer = lab.call(&[&["check"], flags].concat()).fails(2, &["error: "]);
+        writeln!(told, "--- {}\n{}", flags.join(" "), answer.stderr).unwrap();
+    }
+    fs::write(lab.path("bytes.toml"), b"[run]\nseed = \xff\n").unwrap();
+    for file in ["bytes.toml", "absent.toml"] {
+        writeln!(told, "--- {file}\n{}", lab.call(&["run", file]).fails(2, &["error: "]).stderr).unwrap();
+    }
+    assert!(!lab.path("runs").exists(), "nothing was started");
+    let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/broken.txt");
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        fs::write(&expected, &told).unwrap();
+    }
+    assert_eq!(told, fs::read_to_string(&expected).unwrap());
+}
