@@ -17,7 +17,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde::{Deserialize, Serialize};
 
 use crate::archive::NativeArchive;
-use crate::convert::{OrRaise, lock, pairs, slice, status_of};
+use crate::convert::{OrRaise, Reduced, Saved, lock, pairs, slice, status_of};
 use crate::strategy::strategy_config;
 
 /// Draws of a whole solution before it is clipped: pyribs draws for ever.
@@ -248,9 +248,7 @@ impl NativeEmitter {
         Ok(emitter)
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Bound<'py, PyBytes>, u64, bool))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (Saved<'py>, Saved<'py>, u64, bool)> {
         let (py, this) = (slf.py(), slf.get());
         let (origin, saved, iterations, has_gradients) = py.detach(|| {
             let broken = |error: rmp_serde::encode::Error| PyValueError::new_err(error.to_string());
