@@ -20,8 +20,9 @@ use crate::archive::NativeArchive;
 use crate::convert::{OrRaise, Reduced, Saved, lock, pairs, slice, status_of};
 use crate::strategy::strategy_config;
 
-/// Draws of a whole solution before it is clipped: pyribs draws for ever.
-pub(crate) const MAX_RESAMPLES: u32 = 100;
+/// Draws of a whole solution before it is clipped. pyribs draws for ever, which with many bounded components is what it
+/// takes; ten tries keep the cost of an ask in bounds too.
+pub(crate) const MAX_RESAMPLES: u32 = 10;
 
 /// An emitter of the engine.
 #[pyclass(frozen, module = "luminary._native", name = "NativeEmitter")]

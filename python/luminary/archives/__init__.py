@@ -1,5 +1,7 @@
 """Archives of elites, and what goes with them."""
 
+from importlib.util import find_spec as _find_spec
+
 from luminary.archives._add_status import AddStatus
 from luminary.archives._archive_base import ArchiveBase
 from luminary.archives._archive_stats import ArchiveStats
@@ -19,12 +21,13 @@ __all__ = [
     "ArchiveBase",
     "ArrayStore",
     "AddStatus",
-    "ArchiveDataFrame",
     "ArchiveStats",
     "cqd_score",
     "CQDScoreResult",
     "k_means_centroids",
 ]
+if _find_spec("pandas") is not None:
+    __all__ += ["ArchiveDataFrame"]
 
 
 def __getattr__(name):

@@ -38,7 +38,7 @@ class EvolutionStrategyEmitter(LearningRules, EmitterBase):
         selection_rule: "mu" learns from the better half, "filter" from all that changed the archive.
         restart_rule: "basic" restarts when the strategy's stop tests say so, "no_improvement" also when nothing of a
             batch changed the archive, a number also after that many iterations.
-        bounds: For each component None or ``(lower, upper)``. Samples outside are drawn again up to 100 times, then
+        bounds: For each component None or ``(lower, upper)``. Samples outside are drawn again up to 10 times, then
             clipped.
         lower_bounds: Lower bounds as an array, instead of ``bounds``.
         upper_bounds: Upper bounds as an array, instead of ``bounds``.
