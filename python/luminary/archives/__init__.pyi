@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any, Literal, overload
 
 import numpy as np
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped,unused-ignore]
 from numpy.typing import ArrayLike, DTypeLike
 
 from luminary.typing import Array, BatchData, Device, FieldDesc, Float, Int, SingleData
@@ -42,7 +42,7 @@ class ArchiveStats:
     obj_max: Float | None
     obj_mean: Float | None
 
-class ArchiveDataFrame(pd.DataFrame):
+class ArchiveDataFrame(pd.DataFrame):  # type: ignore[misc,unused-ignore]
     def iterelites(self) -> Iterator[SingleData]: ...
     def get_field(self, field: str) -> np.ndarray[Any, Any]: ...
 
@@ -111,7 +111,7 @@ class ArchiveBase(ABC):
     def retrieve(self, measures: ArrayLike) -> tuple[np.ndarray[Any, Any], BatchData]: ...
     def retrieve_single(self, measures: ArrayLike) -> tuple[Any, SingleData]: ...
     @overload
-    def data(self, fields: str, return_type: None = None) -> np.ndarray[Any, Any]: ...
+    def data(self, fields: str, return_type: None = None) -> np.ndarray[Any, Any]: ...  # type: ignore[overload-overlap]
     @overload
     def data(self, fields: Collection[str] | None = None, return_type: None = None) -> BatchData: ...
     @overload
