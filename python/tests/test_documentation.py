@@ -66,7 +66,8 @@ def test_importing_without_optional_packages_says_what_is_missing_when_needed(mi
     program = f"""
 import sys
 sys.modules["{missing}"] = None
-import luminary, luminary.archives, luminary.emitters, luminary.schedulers
+import luminary, luminary.emitters, luminary.schedulers
+from luminary.archives import *
 archive = luminary.archives.GridArchive(solution_dim=1, dims=[2], ranges=[(0, 1)])
 archive.add([[1]], [1], [[0]])
 try:

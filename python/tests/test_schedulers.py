@@ -158,6 +158,14 @@ def test_emitters_written_in_python_mix_with_native_ones(add_mode):
     assert native.itrs == 3 and all(isinstance(note, dict) for note in archive.data("note"))
 
 
+def test_rows_of_object_fields_stay_whole():
+    archive = make_archive(extra_fields={"path": ((), object)})
+    scheduler = Scheduler(archive, [GaussianEmitter(archive, sigma=0.1, x0=[0, 0, 0], batch_size=2)])
+    scheduler.ask()
+    scheduler.tell([1, 2], [[0, 0], [0.9, 0.9]], path=[[1, 2], [3, 4]])
+    assert sorted(archive.data("path").tolist()) == [[1, 2], [3, 4]]
+
+
 def test_gradient_schedulers_native_and_mixed():
     for with_operator in (False, True):
         archive = make_archive(dims=[30, 30], ranges=[(-2, 2)] * 2, learning_rate=0.1, threshold_min=0.0)

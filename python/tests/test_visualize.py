@@ -103,6 +103,20 @@ def test_parallel_axes():
         parallel_axes_plot(archive, measure_order=[3])
 
 
+def test_proximity_plot():
+    from luminary.archives import ProximityArchive
+    from luminary.visualize import proximity_archive_plot
+
+    archive = ProximityArchive(solution_dim=1, measure_dim=2, k_neighbors=1, novelty_threshold=0.01)
+    archive.add(np.zeros((20, 1)), np.arange(20.0), np.random.default_rng(0).uniform(-1, 1, (20, 2)))
+    proximity_archive_plot(archive, transpose_measures=True, lower_bounds=[-2, -1], upper_bounds=[2, 1])
+    (points,) = plt.gcf().axes[0].collections
+    assert np.array_equal(points.get_offsets(), archive.data("measures")[:, ::-1])
+    assert plt.gcf().axes[0].get_ylim() == (-2, 2)
+    plt.figure()
+    parallel_axes_plot(archive)
+
+
 def test_distributions():
     archives = [filled("grid", 2), filled("cvt", 2)]
     archive_histogram(archives[0], bins=7, cmap="viridis", ylim=30)

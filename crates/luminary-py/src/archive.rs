@@ -12,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::convert::{OrRaise, lock, pairs, slice, status_number};
+use crate::convert::{OrRaise, Reduced, Saved, lock, pairs, slice, status_number};
 
 /// An archive whose rows are judged against its state before the call.
 #[pyclass(frozen, module = "luminary._native", name = "NativeArchive")]
@@ -116,7 +116,7 @@ impl NativeArchive {
     }
 
     /// Configuration, state and the best solution's threshold.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, f64)> {
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<(Saved<'py>, Saved<'py>, f64)> {
         let (config, state, best_threshold) = py.detach(|| {
             let state = lock(&self.state);
             let config = rmp_serde::to_vec_named(state.archive.config())
@@ -126,9 +126,7 @@ impl NativeArchive {
         Ok((PyBytes::new(py, &config), PyBytes::new(py, &state), best_threshold))
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Bound<'py, PyBytes>, f64))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (Saved<'py>, Saved<'py>, f64)> {
         let rebuild = slf.get_type().getattr("from_bytes")?;
         Ok((rebuild, slf.get().to_bytes(slf.py())?))
     }

@@ -8,6 +8,7 @@ use luminary::preset::UnknownPreset;
 use numpy::{Element, PyReadonlyArray, ndarray::Dimension};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// Errors of the engine as Python exceptions: calls out of order are `RuntimeError`, everything else `ValueError`.
 pub(crate) trait OrRaise<T> {
@@ -68,6 +69,12 @@ pub(crate) fn status_of(number: i32) -> Status {
         _ => Status::New,
     }
 }
+
+/// What `__reduce__` returns: a function, and the arguments with which it makes the object again.
+pub(crate) type Reduced<'py, Arguments> = PyResult<(Bound<'py, PyAny>, Arguments)>;
+
+/// Bytes of a saved state.
+pub(crate) type Saved<'py> = Bound<'py, PyBytes>;
 
 /// Bounds of the measures from two arrays.
 pub(crate) fn pairs(lower: &[f64], upper: &[f64]) -> Vec<(f64, f64)> {

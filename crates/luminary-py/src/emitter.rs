@@ -17,11 +17,12 @@ use pyo3::types::{PyBytes, PyDict};
 use serde::{Deserialize, Serialize};
 
 use crate::archive::NativeArchive;
-use crate::convert::{OrRaise, lock, pairs, slice, status_of};
+use crate::convert::{OrRaise, Reduced, Saved, lock, pairs, slice, status_of};
 use crate::strategy::strategy_config;
 
-/// Draws of a whole solution before it is clipped: pyribs draws for ever.
-pub(crate) const MAX_RESAMPLES: u32 = 100;
+/// Draws of a whole solution before it is clipped. pyribs draws for ever, which with many bounded components is what it
+/// takes; ten tries keep the cost of an ask in bounds too.
+pub(crate) const MAX_RESAMPLES: u32 = 10;
 
 /// An emitter of the engine.
 #[pyclass(frozen, module = "luminary._native", name = "NativeEmitter")]
@@ -248,9 +249,7 @@ impl NativeEmitter {
         Ok(emitter)
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Bound<'py, PyBytes>, u64, bool))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (Saved<'py>, Saved<'py>, u64, bool)> {
         let (py, this) = (slf.py(), slf.get());
         let (origin, saved, iterations, has_gradients) = py.detach(|| {
             let broken = |error: rmp_serde::encode::Error| PyValueError::new_err(error.to_string());

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::{Deserialize, Serialize};
 
-use crate::convert::{OrRaise, lock, slice};
+use crate::convert::{self, OrRaise, Reduced, lock, slice};
 use crate::emitter::{gradient_config, resample_bounds};
 
 /// A strategy of the engine with its own random stream.
@@ -90,9 +90,7 @@ impl NativeStrategy {
         Ok(built)
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Bound<'py, PyBytes>))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (convert::Saved<'py>, convert::Saved<'py>)> {
         let (py, this) = (slf.py(), slf.get());
         let (origin, saved) = py.detach(|| {
             let broken = |error: rmp_serde::encode::Error| PyValueError::new_err(error.to_string());

@@ -8,14 +8,16 @@ from types import ModuleType
 from typing import Any, Literal, overload
 
 import numpy as np
-import pandas as pd
+import pandas as pd  # type: ignore[import-untyped,unused-ignore]
 from numpy.typing import ArrayLike, DTypeLike
 
 from luminary.typing import Array, BatchData, Device, FieldDesc, Float, Int, SingleData
 
 __all__ = [
+    "CategoricalArchive",
     "CVTArchive",
     "GridArchive",
+    "ProximityArchive",
     "ArchiveBase",
     "ArrayStore",
     "AddStatus",
@@ -40,7 +42,7 @@ class ArchiveStats:
     obj_max: Float | None
     obj_mean: Float | None
 
-class ArchiveDataFrame(pd.DataFrame):
+class ArchiveDataFrame(pd.DataFrame):  # type: ignore[misc,unused-ignore]
     def iterelites(self) -> Iterator[SingleData]: ...
     def get_field(self, field: str) -> np.ndarray[Any, Any]: ...
 
@@ -109,7 +111,7 @@ class ArchiveBase(ABC):
     def retrieve(self, measures: ArrayLike) -> tuple[np.ndarray[Any, Any], BatchData]: ...
     def retrieve_single(self, measures: ArrayLike) -> tuple[Any, SingleData]: ...
     @overload
-    def data(self, fields: str, return_type: None = None) -> np.ndarray[Any, Any]: ...
+    def data(self, fields: str, return_type: None = None) -> np.ndarray[Any, Any]: ...  # type: ignore[overload-overlap]
     @overload
     def data(self, fields: Collection[str] | None = None, return_type: None = None) -> BatchData: ...
     @overload
@@ -209,6 +211,76 @@ class CVTArchive(_CellArchive):
     def centroids(self) -> np.ndarray[Any, Any]: ...
     @property
     def samples(self) -> Array: ...
+
+class CategoricalArchive(_CellArchive):
+    def __init__(
+        self,
+        *,
+        solution_dim: Int | tuple[Int, ...],
+        categories: Iterable[Iterable[Any]],
+        learning_rate: Float | None = None,
+        threshold_min: Float = ...,
+        qd_score_offset: Float = 0.0,
+        seed: Any = None,
+        solution_dtype: DTypeLike | None = None,
+        objective_dtype: DTypeLike | None = None,
+        measures_dtype: DTypeLike | None = None,
+        dtype: DTypeLike | None = None,
+        extra_fields: FieldDesc | None = None,
+    ) -> None: ...
+    @property
+    def categories(self) -> list[list[Any]]: ...
+    @property
+    def dims(self) -> np.ndarray[Any, Any]: ...
+    def grid_to_int_index(self, grid_indices: ArrayLike) -> np.ndarray[Any, Any]: ...
+    def int_to_grid_index(self, int_indices: ArrayLike) -> np.ndarray[Any, Any]: ...
+
+class ProximityArchive(ArchiveBase):
+    def __init__(
+        self,
+        *,
+        solution_dim: Int | tuple[Int, ...],
+        measure_dim: Int,
+        k_neighbors: Int,
+        novelty_threshold: Float,
+        local_competition: bool = False,
+        initial_capacity: Int = 128,
+        qd_score_offset: Float = 0.0,
+        threshold_decay_rate: Float | None = None,
+        threshold_decay_itrs: Int = 1,
+        threshold_decay_min: Float = 0.0,
+        seed: Any = None,
+        solution_dtype: DTypeLike | None = None,
+        objective_dtype: DTypeLike | None = None,
+        measures_dtype: DTypeLike | None = None,
+        dtype: DTypeLike | None = None,
+        extra_fields: FieldDesc | None = None,
+        kdtree_kwargs: dict[str, Any] | None = None,
+        ckdtree_kwargs: None = None,
+    ) -> None: ...
+    def add(
+        self, solution: ArrayLike, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike
+    ) -> BatchData: ...
+    def add_single(
+        self, solution: ArrayLike, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike
+    ) -> SingleData: ...
+    @property
+    def best_elite(self) -> SingleData | None: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def cells(self) -> int: ...
+    @property
+    def k_neighbors(self) -> int: ...
+    @property
+    def novelty_threshold(self) -> Float: ...
+    @property
+    def local_competition(self) -> bool: ...
+    @property
+    def qd_score_offset(self) -> Float: ...
+    def compute_novelty(self, measures: ArrayLike, local_competition: ArrayLike | None = None) -> Any: ...
+    def index_of(self, measures: ArrayLike) -> np.ndarray[Any, Any]: ...
+    def index_of_single(self, measures: ArrayLike) -> Int: ...
 
 @dataclass
 class CQDScoreResult:

@@ -223,7 +223,7 @@ class CellArchive(ArchiveBase):
         return {
             "solution": kept["solution"],
             "objective": number(objective),
-            "measures": measures.astype(self._dtypes["measures"]),
+            "measures": self._shown_measures(measures[None])[0],
             "threshold": number(threshold),
             **{name: kept[name] for name in self._extra_desc},
             "index": np.int32(cell),
@@ -242,6 +242,25 @@ class CellArchive(ArchiveBase):
             yield {name: data[name][row] for name in order}
         if updates != self._updates:
             raise RuntimeError(_CHANGED)
+
+    # Measures as users write them, and as the engine holds them.
+
+    def _batch_measures(self, measures):
+        """Measures of many solutions, checked."""
+        measures = np.asarray(measures, dtype=self._dtypes["measures"])
+        check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
+        check_finite(measures, "measures")
+        return measures
+
+    def _one_measures(self, measures):
+        """Measures of one solution, checked, as a batch of one."""
+        measures = np.asarray(measures, dtype=self._dtypes["measures"])
+        check_shape(measures, "measures", self._measure_dim, "measure_dim")
+        return self._batch_measures(measures[None])
+
+    def _shown_measures(self, measures):
+        """Measures of the engine in the archive's dtype."""
+        return measures.astype(self._dtypes["measures"], copy=False)
 
     # Adding.
 
@@ -275,10 +294,8 @@ class CellArchive(ArchiveBase):
         check_is_1d(objective, "objective")
         check_batch_size(objective, "objective", batch_size)
         check_finite(objective, "objective")
-        measures = np.asarray(measures, dtype=self._dtypes["measures"])
-        check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
+        measures = self._batch_measures(measures)
         check_batch_size(measures, "measures", batch_size)
-        check_finite(measures, "measures")
         extra = {}
         for name, values in fields.items():
             shape, dtype = self._extra_desc.get(name, (None, None))
@@ -304,14 +321,12 @@ class CellArchive(ArchiveBase):
         if objective.size != 1:
             raise ValueError(f"Expected objective to be a single number but it had shape {objective.shape}.")
         check_finite(objective, "objective")
-        measures = np.asarray(measures, dtype=self._dtypes["measures"])
-        check_shape(measures, "measures", self._measure_dim, "measure_dim")
-        check_finite(measures, "measures")
+        measures = self._one_measures(measures)
         extra = {}
         for name, values in fields.items():
             shape, dtype = self._extra_desc.get(name, ((), np.dtype(object)))
             extra[name] = self._single(values, shape, dtype)[None]
-        status, value = self._add_checked(solution[None], objective.reshape(1), measures[None], extra)
+        status, value = self._add_checked(solution[None], objective.reshape(1), measures, extra)
         return {"status": status[0], "value": self._dtypes["objective"].type(value[0])}
 
     @staticmethod
@@ -376,10 +391,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        measures = np.asarray(measures, dtype=self._dtypes["measures"])
-        check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
-        check_finite(measures, "measures")
-        return self._native.index_of(as_native(measures))
+        return self._native.index_of(as_native(self._batch_measures(measures)))
 
     def index_of_single(self, measures):
         """The cell of one solution's measures.
@@ -387,10 +399,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        measures = np.asarray(measures, dtype=self._dtypes["measures"])
-        check_shape(measures, "measures", self._measure_dim, "measure_dim")
-        check_finite(measures, "measures")
-        return self.index_of(measures[None])[0]
+        return self._native.index_of(as_native(self._one_measures(measures)))[0]
 
     def retrieve(self, measures):
         """Looks up elites by a batch of measures.
@@ -402,7 +411,9 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        cells = self.index_of(measures)
+        return self._retrieve(self.index_of(measures))
+
+    def _retrieve(self, cells):
         slots = self._native.slots_of(cells)
         occupied = slots >= 0
         found = np.ascontiguousarray(slots[occupied])
@@ -421,10 +432,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        measures = np.asarray(measures, dtype=self._dtypes["measures"])
-        check_shape(measures, "measures", self._measure_dim, "measure_dim")
-        check_finite(measures, "measures")
-        occupied, data = self.retrieve(measures[None])
+        occupied, data = self._retrieve(self._native.index_of(as_native(self._one_measures(measures))))
         return occupied[0], {name: values[0] for name, values in data.items()}
 
     def data(self, fields=None, return_type=None):
@@ -462,9 +470,11 @@ class CellArchive(ArchiveBase):
         if name == "solution" and self._native_solutions:
             values = self._native.solutions(slots)
             return values.astype(self._dtypes[name], copy=False).reshape(len(values), *self._solution_shape)
-        if name in ("objective", "measures", "threshold"):
-            read = {"objective": "objectives", "measures": "measures", "threshold": "thresholds"}[name]
-            values = getattr(self._native, read)().astype(self._dtypes[name], copy=False)
+        if name == "measures":
+            values = self._native.measures()
+            return self._shown_measures(values if slots is None else values[slots])
+        if name in ("objective", "threshold"):
+            values = getattr(self._native, f"{name}s")().astype(self._dtypes[name], copy=False)
             return values if slots is None else values[slots]
         cells = self._native.cells()
         cells = cells if slots is None else cells[slots]

@@ -146,5 +146,5 @@ class GridArchive(CellArchive):
         elites = self.data()
         self._set_dims(new_dims)
         extra = {name: elites[name] for name in self._extra_desc}
-        self._add_checked(elites["solution"], elites["objective"], elites["measures"], extra)
+        self._add_checked(elites["solution"], elites["objective"], self._batch_measures(elites["measures"]), extra)
         self._updates += 1

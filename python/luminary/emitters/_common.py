@@ -82,15 +82,24 @@ def check_told(archive, solution, objective, measures, add_info, fields, jacobia
     return data, info, jacobian
 
 
-def tell_native(native, archive, data, info):
-    """Hands checked results to a native emitter."""
+def _numbers(measures):
+    """Measures for the engine; categories have no order, so they become zeros."""
+    return as_native(measures) if measures.dtype.kind in "biuf" else np.zeros(measures.shape)
+
+
+def tell_native(native, archive, data, info, ranker):
+    """Hands checked results to a native emitter with the native ranker of this name."""
+    # Archives without thresholds return no value; only improvement rankers need one.
+    needs_value = ranker in ("imp", "2imp")
+    if data["objective"] is None and ranker in ("obj", "2obj"):
+        raise ValueError("objective cannot be None because the emitter ranks by objective")
     elites = native_archive(archive)
     n_rows = len(data["solution"])
     native.tell(
         archive if elites is None else elites,
         as_native(data["solution"]).reshape(n_rows, -1) if n_rows else np.empty((0, 1)),
         np.zeros(n_rows) if data["objective"] is None else as_native(data["objective"]),
-        as_native(data["measures"]),
+        _numbers(data["measures"]),
         np.ascontiguousarray(info["status"], dtype=np.int32),
-        as_native(info["value"]),
+        as_native(info["value"] if needs_value else np.zeros(n_rows)),
     )

@@ -12,6 +12,8 @@ from luminary._validate import check_shape, shape_tuple
 def parse_bounds(bounds, lower_bounds, upper_bounds, solution_dim, dtype):
     """Lower and upper bounds as arrays of the solutions' shape, infinite where there is none."""
     shape = shape_tuple(solution_dim)
+    # Only floating-point numbers can be infinite.
+    dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
     if bounds is not None and (lower_bounds is not None or upper_bounds is not None):
         raise ValueError(
             "Cannot specify both bounds and lower_bounds/upper_bounds; either specify bounds or specify "

@@ -38,7 +38,7 @@ class EvolutionStrategyEmitter(LearningRules, EmitterBase):
         selection_rule: "mu" learns from the better half, "filter" from all that changed the archive.
         restart_rule: "basic" restarts when the strategy's stop tests say so, "no_improvement" also when nothing of a
             batch changed the archive, a number also after that many iterations.
-        bounds: For each component None or ``(lower, upper)``. Samples outside are drawn again up to 100 times, then
+        bounds: For each component None or ``(lower, upper)``. Samples outside are drawn again up to 10 times, then
             clipped.
         lower_bounds: Lower bounds as an array, instead of ``bounds``.
         upper_bounds: Upper bounds as an array, instead of ``bounds``.
@@ -93,6 +93,7 @@ class EvolutionStrategyEmitter(LearningRules, EmitterBase):
         self._sigma0, self._selection_rule, self._restart_rule = sigma0, selection_rule, restart_rule
         es_kwargs = dict(es_kwargs or {})
         ranker_name, es_name = native_ranker(ranker), native_strategy(es)
+        self._native_ranker = ranker_name
         if ranker_name is not None and es_name is not None:
             self._native = self._build_native(ranker_name, es_name, es_kwargs, batch_size, seed)
             self._batch_size = self._native.batch_size
@@ -180,7 +181,7 @@ class EvolutionStrategyEmitter(LearningRules, EmitterBase):
         """
         data, info, _ = check_told(self._archive, solution, objective, measures, add_info, fields)
         if self._native is not None:
-            tell_native(self._native, self._archive, data, info)
+            tell_native(self._native, self._archive, data, info, self._native_ranker)
             return
         self._itrs_python += 1
         indices, values = self._ranker.rank(self, self._archive, data, info)

@@ -104,6 +104,7 @@ class GradientArborescenceEmitter(LearningRules, EmitterBase):
         # Built even when the native twin does the work: it checks the settings.
         self._grad_opt = grad_opt(theta0=self._x0, lr=lr, **grad_opt_kwargs)
         names = native_ranker(ranker), native_strategy(es)
+        self._native_ranker = names[0]
         if None not in names and grad_opt in (AdamOpt, GradientAscentOpt):
             step = {**(_ADAM if grad_opt is AdamOpt else {}), "lr": lr, **grad_opt_kwargs}
             self._native = self._build_native(*names, dict(es_kwargs or {}), step, batch_size, seed)
@@ -240,7 +241,7 @@ class GradientArborescenceEmitter(LearningRules, EmitterBase):
         data, info, _ = check_told(self._archive, solution, objective, measures, add_info, fields)
         self._check_gradients("tell")
         if self._native is not None:
-            tell_native(self._native, self._archive, data, info)
+            tell_native(self._native, self._archive, data, info, self._native_ranker)
             return
         self._itrs_python += 1
         indices, values = self._ranker.rank(self, self._archive, data, info)

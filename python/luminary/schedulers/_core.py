@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from luminary import _native
-from luminary._validate import as_native, check_batch_shape, check_finite, check_is_1d, shape_tuple
+from luminary._validate import (
+    as_native,
+    check_batch_shape,
+    check_finite,
+    check_is_1d,
+    field_array,
+    shape_tuple,
+)
 from luminary.archives._cell_archive import CellArchive
 from luminary.emitters import (
     EvolutionStrategyEmitter,
@@ -15,7 +22,7 @@ from luminary.emitters import (
 )
 
 _NATIVE_EMITTERS = (EvolutionStrategyEmitter, GaussianEmitter, GradientArborescenceEmitter, IsoLineEmitter)
-_ADDING = ("add", "add_single", "_add_checked", "sample_elites")
+_ADDING = ("add", "add_single", "_add_checked", "_batch_measures", "sample_elites")
 _EMITTING = ("ask", "tell", "ask_dqd", "tell_dqd")
 
 
@@ -42,6 +49,16 @@ def _is_native_emitter(emitter, archive):
         and emitter._native is not None
         and _is_plain(emitter, base, _EMITTING)
     )
+
+
+def _object_shapes(archive):
+    """Fields of the archive that hold objects, with the shape of one entry."""
+    try:
+        names = [name for name, dtype in archive.dtypes.items() if np.dtype(dtype) == object]
+    except NotImplementedError:
+        return {}
+    shapes = {name: shape for name, (shape, _) in getattr(archive, "_extra_desc", {}).items()}
+    return {name: (archive.measure_dim,) if name == "measures" else shapes.get(name, ()) for name in names}
 
 
 def check_emitters(emitters, what):
@@ -83,6 +100,7 @@ class SchedulerCore:
         self._pending = None
         self._cur_solutions = np.empty((0,))
         self._num_emitted = []
+        self._object_shapes = _object_shapes(archive)
         self._is_native = self._can_be_native(emitters)
 
     def _can_be_native(self, emitters):
@@ -194,10 +212,11 @@ class SchedulerCore:
         self._pending = None
         return status
 
-    @staticmethod
-    def _array(name, values):
+    def _array(self, name, values):
         if isinstance(values, np.ndarray):
             return values
+        if name in self._object_shapes:
+            return field_array(values, self._object_shapes[name], np.dtype(object))
         try:
             return np.asarray(values)
         except ValueError:

@@ -10,7 +10,12 @@ Example:
 """
 
 from luminary.visualize._distributions import aggregate_cdf, archive_ecdf, archive_histogram, parallel_axes_plot
-from luminary.visualize._heatmaps import cvt_archive_3d_plot, cvt_archive_heatmap, grid_archive_heatmap
+from luminary.visualize._heatmaps import (
+    cvt_archive_3d_plot,
+    cvt_archive_heatmap,
+    grid_archive_heatmap,
+    proximity_archive_plot,
+)
 
 __all__ = [
     "aggregate_cdf",
@@ -20,4 +25,5 @@ __all__ = [
     "cvt_archive_heatmap",
     "grid_archive_heatmap",
     "parallel_axes_plot",
+    "proximity_archive_plot",
 ]

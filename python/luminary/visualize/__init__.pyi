@@ -1,7 +1,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
-from luminary.archives import ArchiveBase, CVTArchive, GridArchive
+from luminary.archives import ArchiveBase, CVTArchive, GridArchive, ProximityArchive
 
 __all__ = [
     "aggregate_cdf",
@@ -11,6 +11,7 @@ __all__ = [
     "cvt_archive_heatmap",
     "grid_archive_heatmap",
     "parallel_axes_plot",
+    "proximity_archive_plot",
 ]
 
 # Axes, colour maps and artists are matplotlib's, which is optional and therefore not named here.
@@ -75,7 +76,7 @@ def cvt_archive_3d_plot(
     plot_samples: None = None,
 ) -> None: ...
 def parallel_axes_plot(
-    archive: GridArchive | CVTArchive,
+    archive: GridArchive | CVTArchive | ProximityArchive,
     ax: _Axes | None = None,
     *,
     df: Any = None,
@@ -124,3 +125,20 @@ def aggregate_cdf(
     errorbar: Literal["se", "sd", "iqr"] | None = "sd",
     show_edges: bool = True,
 ) -> tuple[Any, Any]: ...
+def proximity_archive_plot(
+    archive: ProximityArchive,
+    ax: _Axes | None = None,
+    *,
+    df: Any = None,
+    transpose_measures: bool = False,
+    cmap: _Cmap = "magma",
+    aspect: Literal["auto", "equal"] | float | None = None,
+    ms: float | None = None,
+    lower_bounds: Sequence[float] | None = None,
+    upper_bounds: Sequence[float] | None = None,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    cbar: _Axes | Literal["auto"] | None = "auto",
+    cbar_kwargs: dict[str, Any] | None = None,
+    rasterized: bool = False,
+) -> None: ...

@@ -64,3 +64,12 @@ def add_cbar(mappable, ax, cbar, cbar_kwargs, **defaults):
 def current_axes(ax, **kwargs):
     """The axes given, or the current ones."""
     return plt.gca(**kwargs) if ax is None else ax
+
+
+def measure_limits(archive, measures, columns):
+    """Bounds of some measures: the archive's, or those of the data with a small margin."""
+    if hasattr(archive, "lower_bounds"):
+        return archive.lower_bounds[columns], archive.upper_bounds[columns]
+    if len(measures) == 0:
+        return np.zeros(len(columns)), np.ones(len(columns))
+    return measures.min(axis=0) - 0.01, measures.max(axis=0) + 0.01

@@ -11,6 +11,7 @@ from luminary.visualize._common import (
     field,
     get_cmap,
     matplotlib,
+    measure_limits,
     value_range,
 )
 
@@ -55,7 +56,7 @@ def parallel_axes_plot(
     if sort_archive:
         order = np.argsort(objective)
         measures, objective = measures[order], objective[order]
-    lower, upper = archive.lower_bounds[columns], archive.upper_bounds[columns]
+    lower, upper = measure_limits(archive, measures, columns)
     # All lines are drawn in the coordinates of the first axis.
     heights = (measures - lower) / (upper - lower) * (upper[0] - lower[0]) + lower[0]
     host = current_axes(ax)

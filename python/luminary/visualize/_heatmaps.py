@@ -12,6 +12,7 @@ from luminary.visualize._common import (
     field,
     get_cmap,
     matplotlib,
+    measure_limits,
     plt,
     value_range,
 )
@@ -281,3 +282,56 @@ def cvt_archive_3d_plot(
     if plot_centroids:
         ax.plot(*points.T, "k.", ms=ms)
     add_cbar(colors, ax, cbar, cbar_kwargs)
+
+
+def proximity_archive_plot(
+    archive,
+    ax=None,
+    *,
+    df=None,
+    transpose_measures=False,
+    cmap="magma",
+    aspect=None,
+    ms=None,
+    lower_bounds=None,
+    upper_bounds=None,
+    vmin=None,
+    vmax=None,
+    cbar="auto",
+    cbar_kwargs=None,
+    rasterized=False,
+):
+    """Draws the elites of a proximity archive with two measures as points, coloured by objective.
+
+    Args:
+        archive: A :class:`~luminary.archives.ProximityArchive`.
+        ax: Axes to draw on; the current ones by default.
+        df: Data to show instead of the archive's.
+        transpose_measures: Whether the first measure runs along the y axis.
+        cmap: Colour map: a name, a list of colours, or a map.
+        aspect: Aspect of the axes.
+        ms: Size of the points.
+        lower_bounds: Lower ends of the axes; those of the data by default.
+        upper_bounds: Upper ends of the axes.
+        vmin: Objective of the first colour.
+        vmax: Objective of the last colour.
+        cbar: "auto" for a colour bar, None for none, or axes for it.
+        cbar_kwargs: For matplotlib's ``colorbar``.
+        rasterized: Whether the points become pixels in vector formats.
+
+    Raises:
+        ValueError: Another number of measures, or a wrong aspect or colour bar.
+    """
+    check_arguments(aspect, cbar, archive.measure_dim, [2], "Plot can only be made for a 2D ProximityArchive")
+    measures, objective = field(archive, df, "measures"), field(archive, df, "objective")
+    lower, upper = measure_limits(archive, measures, [0, 1])
+    lower = np.asarray(lower if lower_bounds is None else lower_bounds)
+    upper = np.asarray(upper if upper_bounds is None else upper_bounds)
+    order = [1, 0] if transpose_measures else [0, 1]
+    measures, lower, upper = measures[:, order], lower[order], upper[order]
+    ax = _framed(current_axes(ax), [lower[0], upper[0]], [lower[1], upper[1]], aspect, 2)
+    vmin, vmax = value_range(objective, vmin, vmax)
+    points = ax.scatter(
+        *measures.T, s=ms, c=objective, cmap=get_cmap(cmap), vmin=vmin, vmax=vmax, rasterized=rasterized
+    )
+    add_cbar(points, ax, cbar, cbar_kwargs)

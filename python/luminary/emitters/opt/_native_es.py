@@ -133,7 +133,7 @@ class CMAEvolutionStrategy(NativeEvolutionStrategy):
         seed: Seed of the random numbers.
         dtype: Dtype of solutions.
         lower_bounds: Lower bounds, one number or one for each component.
-        upper_bounds: Upper bounds, likewise. Samples outside are drawn again up to 100 times, then clipped.
+        upper_bounds: Upper bounds, likewise. Samples outside are drawn again up to 10 times, then clipped.
         variant: "standard" for the equations of Hansen's tutorial, "published" for those behind the CMA-MAE paper's
             tables, which pyribs uses.
         active: Whether the worst rows push the covariance away.
