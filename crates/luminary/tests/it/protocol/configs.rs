@@ -3,7 +3,7 @@
 use luminary::archive::{
     Acceptance, Archive, ArchiveConfig, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate,
 };
-use luminary::emitter::EmitterConfig;
+use luminary::emitter::{EmitterConfig, Selection};
 use luminary::error::ConfigError;
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::Problem;
@@ -238,23 +238,30 @@ fn parts_of(emitter: &mut EmitterConfig, change: impl FnOnce(&mut Parts<'_>)) {
 
 #[test]
 fn strategies_and_their_options_are_checked() {
-    let evolution = |strategy: StrategyConfig, batch_size: usize| {
+    let selecting = |selection: Selection, strategy: StrategyConfig, batch_size: usize| {
         let (_, mut emitter) = emitters(DIM, &strategy, None).swap_remove(2);
         let EmitterConfig::Evolution(config) = &mut emitter else { panic!("the third kind") };
-        config.batch_size = Some(batch_size);
+        (config.selection, config.batch_size) = (selection, Some(batch_size));
         with_emitter(emitter)
     };
-    let too_few = ConfigError::TooFew { what: "batch_size", minimum: 2, found: 1 };
+    let evolution = |strategy, batch_size| selecting(Selection::Mu, strategy, batch_size);
     for strategy in [
         StrategyConfig::CmaEs(CmaConfig::default()),
         StrategyConfig::SepCmaEs(SepCmaConfig::default()),
         StrategyConfig::LmMaEs(LmMaConfig::default()),
         StrategyConfig::OpenAiEs(OpenAiConfig::default()),
     ] {
-        assert_refused(&evolution(strategy.clone(), 1), &too_few, &["at least 2", "found 1"]);
-        // The smallest batch that works does work.
-        let mut scheduler = evolution(strategy, 2).build().unwrap();
-        run(&mut scheduler, &bowl(), 30);
+        // A single row has no better half; as its own parent it is enough for CMA-ES.
+        let error = evolution(strategy.clone(), 1).build().unwrap_err();
+        assert!(matches!(error, ConfigError::TooFew { minimum: 2, found: 1, .. }), "{error}");
+        assert!(error.to_string().contains("batch_size"), "{error}");
+        let alone = selecting(Selection::Filter, strategy.clone(), 1).build();
+        assert_eq!(alone.is_ok(), matches!(strategy, StrategyConfig::CmaEs(_)));
+        // The smallest batches that work do work.
+        let smallest = evolution(strategy, 2).build().unwrap();
+        for mut scheduler in alone.into_iter().chain([smallest]) {
+            run(&mut scheduler, &bowl(), 30);
+        }
     }
     let refused = [
         evolution(StrategyConfig::OpenAiEs(OpenAiConfig::default()), 7),
