@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Scheduler;
 use super::bandit::BanditConfig;
-use crate::archive::{Acceptance, ArchiveConfig, NonFinite, UpdateRule};
+use crate::archive::{Acceptance, Archive, ArchiveConfig, Cells, CellsConfig, CentroidSource, NonFinite, UpdateRule};
 use crate::emitter::{Emitter, EmitterConfig};
 use crate::error::ConfigError;
 
@@ -69,16 +69,19 @@ impl SchedulerConfig {
         Scheduler::new(self.clone(), custom)
     }
 
-    /// The result archive's configuration: elitist and sequential over the same cells, or none if the archive itself
-    /// already is an elitist one.
-    pub(super) fn result_archive(&self) -> Option<ArchiveConfig> {
-        match self.archive.acceptance {
-            Acceptance::Elitist => None,
-            Acceptance::Soft { .. } => Some(ArchiveConfig {
-                acceptance: Acceptance::Elitist,
-                rule: UpdateRule::Sequential,
-                ..self.archive.clone()
-            }),
+    /// The result archive's configuration: elitist and sequential over the cells of the archive, or none if the archive
+    /// itself already is an elitist one.
+    pub(super) fn result_archive(&self, archive: &Archive) -> Option<ArchiveConfig> {
+        if self.archive.acceptance == Acceptance::Elitist {
+            return None;
         }
+        let mut config = self.archive.clone();
+        config.acceptance = Acceptance::Elitist;
+        config.rule = UpdateRule::Sequential;
+        if let (CellsConfig::Cvt(config), Cells::Cvt(cvt)) = (&mut config.cells, archive.cells()) {
+            // Finding centroids again would cost as much as the first time.
+            config.centroids = CentroidSource::Given(cvt.centroids().to_vec());
+        }
+        Some(config)
     }
 }

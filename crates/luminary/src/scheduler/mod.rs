@@ -102,7 +102,7 @@ struct Round {
 impl Scheduler {
     pub(crate) fn new(config: SchedulerConfig, custom: Vec<Box<dyn Emitter>>) -> Result<Self, ConfigError> {
         let archive = config.archive.build()?;
-        let result = config.result_archive().map(|result| result.build()).transpose()?;
+        let result = config.result_archive(&archive).map(|result| result.build()).transpose()?;
         let mut emitters: Vec<Box<dyn Emitter>> = Vec::new();
         let configs = config.emitters.iter().flat_map(|group| (0..group.count).map(|_| &group.emitter));
         for (i, emitter) in configs.enumerate() {
