@@ -198,7 +198,7 @@ fn bad_shapes_are_named() {
     for config in configs() {
         let new = |shape| Strategy::new(&config, shape, &[]).map(|_| ());
         assert!(matches!(new(shape(0, 4)), Err(ConfigError::TooFew { what: "solution_dim", .. })), "{config:?}");
-        assert!(matches!(new(shape(3, 1)), Err(ConfigError::TooFew { what: "batch_size", .. })), "{config:?}");
+        assert!(matches!(new(shape(3, 0)), Err(ConfigError::TooFew { what: "batch_size", .. })), "{config:?}");
         let no_step = StrategyShape { sigma0: 0.0, ..shape(3, 4) };
         assert!(matches!(new(no_step), Err(ConfigError::Value { what: "sigma0", .. })), "{config:?}");
     }
