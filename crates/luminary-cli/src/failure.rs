@@ -64,6 +64,7 @@ impl Failure {
                         | RunError::Config(_)
                         | RunError::Domain(_)
                         | RunError::Memory { .. }
+                        | RunError::NoEvaluator { .. }
                         | RunError::Exists { .. }
                         | RunError::NotEmpty { .. }
                         | RunError::NotARun { .. }

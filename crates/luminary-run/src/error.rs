@@ -45,6 +45,12 @@ pub enum RunError {
     /// The evaluator gave up.
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
+    /// A problem that only its own program can evaluate.
+    #[error("expected a built-in domain or an evaluator, found the problem {name:?} of another program")]
+    NoEvaluator {
+        /// Its name.
+        name: String,
+    },
     /// The system refused to read or write.
     #[error("cannot {action} {}: {source}", .path.display())]
     Io {

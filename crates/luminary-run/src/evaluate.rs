@@ -32,6 +32,11 @@ pub trait BatchEvaluator: Send {
     fn interrupt_flag(&self) -> Option<Arc<AtomicBool>> {
         None
     }
+
+    /// What went wrong since the last call without ending the run, in words.
+    fn take_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Why a batch was not evaluated.
@@ -41,7 +46,7 @@ pub enum EvaluateError {
     #[error("stopped by request")]
     Stopped,
     /// The evaluator cannot go on.
-    #[error("the evaluator failed: {0}")]
+    #[error("{0}")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 

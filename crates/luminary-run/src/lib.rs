@@ -26,6 +26,8 @@ pub mod config;
 pub mod evaluate;
 #[cfg(unix)]
 pub mod external;
+#[cfg(unix)]
+mod external_batch;
 pub mod check;
 mod memory;
 pub mod stop;
@@ -34,7 +36,6 @@ pub mod folder;
 pub mod summary;
 pub mod export;
 pub mod sweep;
-
 pub mod error;
 
 pub use error::RunError;

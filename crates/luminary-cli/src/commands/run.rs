@@ -29,7 +29,8 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let config = settings.config;
     let named = args.out.clone().or_else(|| settings.out.map(PathBuf::from));
     let out = named.unwrap_or_else(|| {
-        let name = config.problem.title().split(' ').next().unwrap_or("run").to_owned();
+        let safe = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' };
+        let name: String = config.problem.name().chars().map(safe).collect();
         unused_folder(&format!("{name}-{}-seed{}", config.algorithm.preset, config.run.seed))
     });
     start(&out, config, args.quiet)

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use crate::support::Lab;
 
-const FILES: [(&str, &str); 25] = [
+const FILES: [(&str, &str); 34] = [
     ("empty", ""),
+    ("no-domain", "[run]\nseed = 1\n\n[problem]\nn = 3\n"),
     ("not-toml", "[problem\ndomain = \"arm\"\n"),
     ("no-value", "[problem]\ndomain = \n"),
     ("twice", "[run]\nseed = 1\nseed = 2\n"),
@@ -36,6 +37,17 @@ const FILES: [(&str, &str); 25] = [
         "[problem]\ndomain = \"arm\"\nn = 3\n[algorithm]\nbounds = { lower = [-1, -1, 2], upper = [1, 1, 2] }\n",
     ),
     ("start-outside", "[problem]\ndomain = \"arm\"\n[algorithm]\nx0 = 3.5\nbounds = { lower = -1, upper = 1 }\n"),
+    ("no-command", "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\nworkers = 2\n"),
+    ("no-measures", "[problem]\nn = 2\n[evaluator]\ncommand = [\"true\"]\n"),
+    ("measure-bounds", "[problem]\nn = 2\nmeasures = [[0, 1], [3, 2]]\n[evaluator]\ncommand = [\"true\"]\n"),
+    ("two-problems", "[problem]\ndomain = \"arm\"\n[evaluator]\ncommand = [\"true\"]\n"),
+    ("command-as-text", "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = \"python3 x.py\"\n"),
+    ("no-workers", "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"true\"]\nworkers = 0\n"),
+    ("evaluator-key", "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"true\"]\ntimelimit = 3\n"),
+    (
+        "files-setting",
+        "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"true\"]\nfiles = { format = \"text\" }\n",
+    ),
     ("too-many-cells", "[problem]\ndomain = \"arm\"\n[archive]\nresolution = 100_000\n"),
 ];
 

@@ -3,6 +3,8 @@
 mod support;
 mod configs;
 mod export;
+#[cfg(unix)]
+mod external;
 mod faults;
 mod figures;
 mod kill;

@@ -1,6 +1,6 @@
 //! What to run: the TOML file, its errors, and the fully resolved configuration that goes into the manifest.
 //!
-//! A file has up to four sections, and five lines are enough:
+//! A file has up to five sections, and five lines are enough:
 //!
 //! ```toml
 //! [problem]
@@ -13,8 +13,11 @@
 //! [`TEMPLATE`] lists every setting with its default.
 
 mod error;
+#[cfg(unix)]
+mod evaluator;
 mod floats;
 mod names;
+mod problem;
 mod resolve;
 mod scheduler;
 mod setting;
@@ -39,6 +42,10 @@ pub use tree::{Override, Source};
 
 use crate::error::RunError;
 use crate::evaluate::Evaluator;
+#[cfg(unix)]
+use crate::external::ExternalConfig;
+#[cfg(unix)]
+use crate::external_batch::ExternalBatch;
 
 /// Everything about a run, with all defaults filled in. Reading it back gives the same bits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,6 +71,48 @@ pub enum ProblemConfig {
         /// Number of solution components.
         n: usize,
     },
+    /// A program.
+    #[cfg(unix)]
+    External {
+        /// Its name, for titles.
+        name: String,
+        /// Number of solution components.
+        n: usize,
+        /// Lower and upper bound of each measure.
+        measure_bounds: Vec<(f64, f64)>,
+        /// Names for figures.
+        labels: Labels,
+        /// The program and how to deal with it.
+        evaluator: Box<ExternalConfig>,
+    },
+    /// A problem of the program that runs it: see [`Run::execute_with`](crate::driver::Run::execute_with).
+    Custom {
+        /// Its name, for titles.
+        name: String,
+        /// Number of solution components.
+        n: usize,
+        /// Lower and upper bound of each measure.
+        measure_bounds: Vec<(f64, f64)>,
+        /// Names for figures.
+        labels: Labels,
+    },
+}
+
+/// What objective and measures are called in figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Labels {
+    /// The objective.
+    pub objective: String,
+    /// Each measure.
+    pub measures: Vec<String>,
+}
+
+impl Labels {
+    /// "objective", "measure 1", "measure 2", ...
+    pub fn numbered(n_measures: usize) -> Self {
+        let measures = (1..=n_measures).map(|i| format!("measure {i}")).collect();
+        Self { objective: "objective".into(), measures }
+    }
 }
 
 /// The cells and how they accept.
@@ -151,7 +200,23 @@ impl RunConfig {
     /// The first mistake, with its place.
     pub fn read(source: Option<Source<'_>>, overrides: &[Override]) -> Result<Self, ConfigFileError> {
         let table = tree::read(source, overrides)?;
-        resolve::resolve(table).map_err(|fault| fault.locate(source))
+        resolve::resolve(table, None).map_err(|fault| fault.locate(source))
+    }
+
+    /// The defaults for a problem of your own, with settings on top; run it with
+    /// [`Run::execute_with`](crate::driver::Run::execute_with).
+    ///
+    /// # Errors
+    /// The first setting that is wrong.
+    pub fn custom(name: &str, spec: &ProblemSpec, overrides: &[Override]) -> Result<Self, ConfigFileError> {
+        let problem = ProblemConfig::Custom {
+            name: name.into(),
+            n: spec.solution_dim,
+            measure_bounds: spec.measure_bounds.clone(),
+            labels: Labels::numbered(spec.measure_dim()),
+        };
+        let table = tree::read(None, overrides)?;
+        resolve::resolve(table, Some(problem)).map_err(|fault| fault.locate(None))
     }
 
     /// Reads only the output folder, which is not part of the resolved configuration.
@@ -177,23 +242,57 @@ impl ProblemConfig {
     pub fn spec(&self) -> Result<ProblemSpec, DomainError> {
         match self {
             Self::Domain { name, n } => Ok(name.parse::<Domain>()?.build(*n)?.spec()),
+            #[cfg(unix)]
+            Self::External { n, measure_bounds, .. } => {
+                Ok(ProblemSpec { solution_dim: *n, measure_bounds: measure_bounds.clone() })
+            }
+            Self::Custom { n, measure_bounds, .. } => {
+                Ok(ProblemSpec { solution_dim: *n, measure_bounds: measure_bounds.clone() })
+            }
         }
     }
 
-    /// What evaluates the problem.
+    /// What evaluates the problem; programs are started.
     ///
     /// # Errors
-    /// A domain that does not exist or is too small.
+    /// A domain that does not exist, a program that does not start, or a custom problem, which only its own program can
+    /// evaluate.
     pub fn evaluator(&self) -> Result<Evaluator, RunError> {
         match self {
             Self::Domain { name, n } => Ok(Evaluator::InProcess(name.parse::<Domain>()?.build(*n)?)),
+            #[cfg(unix)]
+            Self::External { evaluator, .. } => {
+                Ok(Evaluator::Batch(Box::new(ExternalBatch::start(evaluator, self.spec()?)?)))
+            }
+            Self::Custom { name, .. } => Err(RunError::NoEvaluator { name: name.clone() }),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Domain { name, .. } | Self::Custom { name, .. } => name,
+            #[cfg(unix)]
+            Self::External { name, .. } => name,
         }
     }
 
     /// The problem in a few words.
     pub fn title(&self) -> String {
         match self {
-            Self::Domain { name, n } => format!("{name} (n = {n})"),
+            Self::Domain { n, .. } | Self::Custom { n, .. } => format!("{} (n = {n})", self.name()),
+            #[cfg(unix)]
+            Self::External { n, .. } => format!("{} (n = {n})", self.name()),
+        }
+    }
+
+    /// Names for figures.
+    pub fn labels(&self) -> Labels {
+        match self {
+            Self::Domain { .. } => Labels::numbered(2),
+            #[cfg(unix)]
+            Self::External { labels, .. } => labels.clone(),
+            Self::Custom { labels, .. } => labels.clone(),
         }
     }
 }

@@ -9,10 +9,10 @@ use luminary::problem::ProblemSpec;
 use luminary::restart::RestartRule;
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{BoundsRule, Variant};
-use luminary_domains::{Domain, DomainError};
 
 use super::error::Fault;
 use super::names::{RankerName, StrategyName};
+use super::problem::{self, Defaults};
 use super::setting::{Section, Setting};
 use super::tree::Table;
 use super::{AlgorithmSettings, ArchiveSettings, BoundsSettings, ProblemConfig, RunConfig, RunSettings};
@@ -24,28 +24,34 @@ const DEFAULT_ITERATIONS: u64 = 10_000;
 /// A curve needs no more points than this.
 const METRICS_LINES: u64 = 1_000;
 /// Limits that keep a typing mistake from exhausting the memory before anything can be said about it.
-const MAX_COMPONENTS: usize = 10_000_000;
 const MAX_EMITTERS: usize = 100_000;
 const MAX_BATCH: usize = 10_000_000;
 const MAX_THREADS: usize = 4_096;
 /// Work that a crash may cost.
 const CHECKPOINT_SECONDS: f64 = 60.0;
 
-/// Fills in every default and checks every value.
-pub(super) fn resolve(table: Table) -> Result<RunConfig, Fault> {
+/// Fills in every default and checks every value. A problem that is given need not be in the file.
+pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunConfig, Fault> {
     let mut root = Section::root(table);
     let (mut problem, mut archive) = (root.section("problem")?, root.section("archive")?);
     let (mut algorithm, mut run) = (root.section("algorithm")?, root.section("run")?);
+    let evaluator = root.take("evaluator").map(Setting::into_section).transpose()?;
     root.finish()?;
-    let (problem_config, spec) = read_problem(&mut problem)?;
+    let (problem_config, spec) = match given {
+        Some(given) => {
+            let spec = given.spec().map_err(|error| Fault::missing("problem", &error.to_string()))?;
+            (given, spec)
+        }
+        None => problem::read(&mut problem, evaluator)?,
+    };
     let run_settings = read_run(&mut run)?;
-    let algorithm_settings = read_algorithm(&mut algorithm, &problem_config, &spec)?;
+    let (algorithm_settings, defaults) = read_algorithm(&mut algorithm, &problem_config, &spec)?;
     let budget = Budget {
         evaluations: (algorithm_settings.emitters as u64)
             .saturating_mul(algorithm_settings.batch_size as u64)
             .saturating_mul(run_settings.iterations),
     };
-    let archive_settings = read_archive(&mut archive, &spec, &problem_config, budget)?;
+    let archive_settings = read_archive(&mut archive, &spec, defaults.alpha, budget)?;
     for section in [problem, archive, algorithm, run] {
         section.finish()?;
     }
@@ -69,28 +75,10 @@ struct Budget {
     evaluations: u64,
 }
 
-fn read_problem(section: &mut Section) -> Result<(ProblemConfig, ProblemSpec), Fault> {
-    let names = Domain::ALL.map(|domain| (domain.name(), domain));
-    let expected = format!("one of {}", names.map(|(name, _)| format!("{name:?}")).join(", "));
-    let domain = section.require("domain", &expected)?.choice(&names)?;
-    let n_setting = section.take("n");
-    let n = match &n_setting {
-        Some(setting) => setting.count(1, MAX_COMPONENTS)?,
-        None => domain.paper_settings().n_components,
-    };
-    let built = domain.build(n).map_err(|error| match (&n_setting, error) {
-        (Some(setting), DomainError::TooFewComponents { minimum, .. }) => {
-            setting.fault(&format!("an integer >= {minimum} for the domain {domain}"))
-        }
-        (_, error) => Fault::missing("problem.n", &error.to_string()),
-    })?;
-    Ok((ProblemConfig::Domain { name: domain.name().into(), n }, built.spec()))
-}
-
 fn read_archive(
     section: &mut Section,
     spec: &ProblemSpec,
-    problem: &ProblemConfig,
+    alpha: f64,
     budget: Budget,
 ) -> Result<ArchiveSettings, Fault> {
     let cells = read_cells(section, spec)?;
@@ -100,8 +88,8 @@ fn read_archive(
     };
     let learning_rate = match section.take("learning_rate") {
         Some(setting) => read_learning_rate(&setting, budget)?,
-        None if n_cells == REFERENCE_CELLS => LearningRate::Fixed(paper_alpha(problem)),
-        None => LearningRate::At { alpha: paper_alpha(problem), cells: REFERENCE_CELLS },
+        None if n_cells == REFERENCE_CELLS => LearningRate::Fixed(alpha),
+        None => LearningRate::At { alpha, cells: REFERENCE_CELLS },
     };
     let rules = [("sequential", UpdateRule::Sequential), ("batch", UpdateRule::Batch)];
     Ok(ArchiveSettings {
@@ -111,12 +99,6 @@ fn read_archive(
         qd_score_offset: section.take("qd_score_offset").map_or(Ok(0.0), |setting| setting.finite())?,
         update: section.take("update").map_or(Ok(UpdateRule::default()), |setting| setting.choice(&rules))?,
     })
-}
-
-fn paper_alpha(problem: &ProblemConfig) -> f64 {
-    match problem {
-        ProblemConfig::Domain { name, .. } => name.parse().map_or(0.01, |domain: Domain| domain.paper_settings().alpha),
-    }
 }
 
 /// A grid by its resolution, or a CVT by its number of cells.
@@ -215,12 +197,12 @@ fn read_algorithm(
     section: &mut Section,
     problem: &ProblemConfig,
     spec: &ProblemSpec,
-) -> Result<AlgorithmSettings, Fault> {
+) -> Result<(AlgorithmSettings, Defaults), Fault> {
     let presets = Preset::ALL.map(|preset| (preset.name(), preset));
     let preset = section.take("preset").map_or(Ok(Preset::CmaMae), |setting| setting.choice(&presets))?;
     let dim = spec.solution_dim;
     let bounds = section.take("bounds").map(|setting| read_bounds(setting, dim)).transpose()?;
-    let defaults = Defaults::of(preset, problem);
+    let defaults = Defaults::of(preset, problem, spec, bounds.as_ref());
     let variants = [("standard", Variant::Standard), ("published", Variant::Published)];
     let strategies = StrategyName::ALL.map(|strategy| (strategy.name(), strategy));
     let selections = [("mu", Selection::Mu), ("filter", Selection::Filter)];
@@ -231,7 +213,7 @@ fn read_algorithm(
         Preset::CmaMega | Preset::CmaMaega => 3,
         _ => 2,
     };
-    Ok(AlgorithmSettings {
+    let settings = AlgorithmSettings {
         preset,
         variant: section.take("variant").map_or(Ok(Variant::Standard), |setting| setting.choice(&variants))?,
         sigma: section.take("sigma").map_or(Ok(defaults.sigma), |setting| setting.positive())?,
@@ -246,28 +228,8 @@ fn read_algorithm(
         selection: optional(section, "selection")?.map(|setting| setting.choice(&selections)).transpose()?,
         restart: optional(section, "restart")?.map(read_restart).transpose()?,
         bounds,
-    })
-}
-
-/// What the paper uses on a domain.
-struct Defaults {
-    sigma: f64,
-    eta: f64,
-}
-
-impl Defaults {
-    fn of(preset: Preset, problem: &ProblemConfig) -> Self {
-        let ProblemConfig::Domain { name, .. } = problem;
-        let domain: Domain = name.parse().expect("the problem was resolved from a domain");
-        let paper = domain.paper_settings();
-        let sigma = match preset {
-            Preset::MapElites => paper.map_elites_sigma,
-            Preset::MapElitesLine => paper.line_sigma_1,
-            Preset::CmaMega | Preset::CmaMaega => paper.sigma_g,
-            _ => paper.cma_sigma0,
-        };
-        Self { sigma, eta: paper.eta }
-    }
+    };
+    Ok((settings, defaults))
 }
 
 /// A setting of emitters that rank; the MAP-Elites variants do not.

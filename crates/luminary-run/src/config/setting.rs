@@ -6,6 +6,8 @@ use super::tree::{Entry, Node, Place, Table, Value};
 /// A section of the file. Settings are taken out one by one; what is left at the end is unknown.
 pub(super) struct Section {
     path: String,
+    /// Where it begins, if it is there.
+    place: Option<Place>,
     table: Table,
     known: Vec<&'static str>,
 }
@@ -13,17 +15,16 @@ pub(super) struct Section {
 impl Section {
     /// The whole file.
     pub(super) fn root(table: Table) -> Self {
-        Self { path: String::new(), table, known: Vec::new() }
+        Self { path: String::new(), place: None, table, known: Vec::new() }
     }
 
     /// A section of this one; an absent one is empty.
     pub(super) fn section(&mut self, key: &'static str) -> Result<Self, Fault> {
         let path = self.path_of(key);
-        let table = match self.take(key) {
-            None => Table::new(),
-            Some(setting) => setting.table()?,
-        };
-        Ok(Self { path, table, known: Vec::new() })
+        match self.take(key) {
+            None => Ok(Self { path, place: None, table: Table::new(), known: Vec::new() }),
+            Some(setting) => setting.into_section(),
+        }
     }
 
     /// Takes a setting, if it is there.
@@ -36,7 +37,11 @@ impl Section {
     /// Takes a setting that must be there.
     pub(super) fn require(&mut self, key: &'static str, expected: &str) -> Result<Setting, Fault> {
         let path = self.path_of(key);
-        self.take(key).ok_or_else(|| Fault::missing(&path, expected))
+        let place = self.place.clone();
+        self.take(key).ok_or_else(|| match place {
+            Some(place) => Fault::new(place, &path, expected, Found::Nothing),
+            None => Fault::missing(&path, expected),
+        })
     }
 
     /// The dotted path of a key.
@@ -88,8 +93,17 @@ impl Setting {
 
     /// The section, if the value is one.
     pub(super) fn into_section(self) -> Result<Section, Fault> {
-        let path = self.path.clone();
-        Ok(Section { path, table: self.table()?, known: Vec::new() })
+        let (path, place) = (self.path.clone(), Some(self.node.place.clone()));
+        Ok(Section { path, place, table: self.table()?, known: Vec::new() })
+    }
+
+    /// Keys and values of a table whose keys are the user's.
+    pub(super) fn entries(&self, expected: &str) -> Result<Vec<(String, Setting)>, Fault> {
+        let Value::Table(table) = &self.node.value else { return Err(self.fault(expected)) };
+        let entry = |(key, entry): (&String, &Entry)| {
+            (key.clone(), Setting { path: format!("{}.{key}", self.path), node: entry.node.clone() })
+        };
+        Ok(table.iter().map(entry).collect())
     }
 
     pub(super) fn is_string(&self) -> bool {

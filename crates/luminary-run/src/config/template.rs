@@ -8,6 +8,19 @@ pub const TEMPLATE: &str = r##"# A run of Luminary. Check it with `luminary chec
 domain = "lp-sphere"            # see `luminary list`
 n = 100                         # components of a solution
 
+# A program instead of a domain (see docs/external-evaluators.md): give n, the bounds of its measures, and how to start it.
+# [problem]
+# n = 10
+# measures = [[-1.0, 1.0], [0.0, 5.0]]
+# measure_names = ["speed", "height"]
+# objective_name = "distance"
+# [evaluator]
+# command = ["python3", "simulate.py"]
+# workers = 4
+# time_limit = 60.0
+# retries = 1
+# on_failure = "skip"
+
 [archive]
 resolution = [100, 100]         # cells along each measure; one number for all, or text like "100x100"
 # cells = 10_000                # instead of a resolution: Voronoi cells of centroids, for three measures and more
@@ -54,13 +67,22 @@ mod tests {
     fn the_template_is_valid_as_it_is_and_with_every_setting_switched_on() {
         let plain = RunConfig::read(Some(Source::new("template", TEMPLATE)), &[]).unwrap();
         assert_eq!(plain.run.iterations, 10_000);
-        // A grid excludes the cells of centroids.
-        let is_setting = |line: &str| line.starts_with("# ") && line.contains(" = ") && !line.contains("cells");
-        let uncommented: Vec<_> =
-            TEMPLATE.lines().map(|line| if is_setting(line) { &line[2..] } else { line }).collect();
-        assert_eq!(uncommented.iter().filter(|line| line.starts_with('#')).count(), 4);
-        let full = RunConfig::read(Some(Source::new("template", &uncommented.join("\n"))), &[]).unwrap();
+        // A grid excludes the cells of centroids, and a domain excludes a program, which has its own block.
+        let (head, rest) = TEMPLATE.split_once("# A program").unwrap();
+        let (program, rest) = rest.split_once("\n\n").unwrap();
+        let uncommented = |text: &str, except: &str| -> String {
+            let is_setting = |line: &str| line.starts_with("# ") && !line.contains(except);
+            let uncomment = |line: &str| if is_setting(line) { line[2..].to_owned() } else { line.to_owned() };
+            text.lines().map(|line| uncomment(line) + "\n").collect()
+        };
+        let domain = format!("{head}\n{}", uncommented(rest, "cells"));
+        let full = RunConfig::read(Some(Source::new("template", &domain)), &[]).unwrap();
         assert_eq!(full.run.checkpoint_iterations, Some(1000));
         assert_eq!(full.algorithm.sigma, plain.algorithm.sigma);
+        if cfg!(unix) {
+            let (_, settings) = program.split_once('\n').unwrap();
+            let config = RunConfig::read(Some(Source::new("template", &uncommented(settings, "?"))), &[]).unwrap();
+            assert_eq!(config.problem.labels().measures, ["speed", "height"]);
+        }
     }
 }

@@ -21,7 +21,9 @@ pub(super) fn run(
     let mut buffers = Buffers::default();
     while scheduler.iterations() < end {
         let before = scheduler.iterations();
-        step(scheduler, evaluator, &mut buffers)?;
+        let stepped = step(scheduler, evaluator, &mut buffers);
+        recorder.record_faults(before, evaluator.take_notes())?;
+        stepped?;
         if scheduler.iterations() > before && recorder.iteration_done(scheduler).is_break() {
             break;
         }

@@ -9,11 +9,11 @@ use std::time::Instant;
 
 use luminary::scheduler::{Scheduler, Threads};
 
-use crate::config::RunConfig;
+use crate::config::{ProblemConfig, RunConfig};
 use crate::error::RunError;
 use crate::evaluate::{EvaluateError, Evaluator};
 use crate::export;
-use crate::folder::{CheckpointFileError, METRICS, Manifest, MetricsLog, RunFolder, SUMMARY, write_json};
+use crate::folder::{CheckpointFileError, FAULTS, METRICS, Manifest, MetricsLog, RunFolder, SUMMARY, write_json};
 use crate::memory;
 use crate::stop::StopFlag;
 use crate::summary::{Status, Summary};
@@ -41,6 +41,10 @@ pub enum Note {
     DamagedCheckpoint(CheckpointFileError),
     /// A checkpoint could not be written; the run goes on and tries again.
     CheckpointFailed(RunError),
+    /// Something went wrong with the evaluator; the run goes on.
+    Evaluator(String),
+    /// Further faults of the evaluator are only in its log.
+    MoreFaults(PathBuf),
     /// After the first iteration no solution had exceeded the initial threshold.
     NothingAccepted {
         /// The threshold.
@@ -53,6 +57,8 @@ impl std::fmt::Display for Note {
         match self {
             Self::DamagedCheckpoint(error) => write!(f, "a checkpoint was skipped and put aside: {error}"),
             Self::CheckpointFailed(error) => write!(f, "no checkpoint this time: {error}"),
+            Self::Evaluator(text) => f.write_str(text),
+            Self::MoreFaults(path) => write!(f, "further faults of the evaluator are only in {}", path.display()),
             Self::NothingAccepted { min_f } => write!(
                 f,
                 "no solution of the first iteration exceeds min_f = {min_f}: the search has nothing to climb; \
@@ -86,13 +92,13 @@ pub struct ResumeOptions {
 }
 
 /// A run that is ready to go on, with its folder locked.
-#[derive(Debug)]
 pub struct Run {
     folder: RunFolder,
     config: RunConfig,
     scheduler: Scheduler,
     seconds_before: f64,
     notes: Vec<Note>,
+    evaluator: Option<Evaluator>,
 }
 
 impl Run {
@@ -102,8 +108,13 @@ impl Run {
     /// A configuration the engine refuses, or a folder that cannot be used; nothing is written then.
     pub fn create(path: &Path, config: RunConfig) -> Result<Self, RunError> {
         let scheduler = build(&config)?;
+        // A program that does not start must not leave a run behind.
+        let evaluator = match &config.problem {
+            ProblemConfig::Custom { .. } => None,
+            problem => Some(problem.evaluator()?),
+        };
         let folder = RunFolder::create(path, &Manifest::new(config.clone()))?;
-        Ok(Self { folder, config, scheduler, seconds_before: 0.0, notes: Vec::new() })
+        Ok(Self { folder, config, scheduler, seconds_before: 0.0, notes: Vec::new(), evaluator })
     }
 
     /// Opens an interrupted or finished run at its newest valid checkpoint; one that was killed before its first
@@ -142,7 +153,7 @@ impl Run {
             checkpoints.set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
             notes.push(Note::DamagedCheckpoint(error));
         }
-        Ok(Self { folder, config, scheduler, seconds_before, notes })
+        Ok(Self { folder, config, scheduler, seconds_before, notes, evaluator: None })
     }
 
     /// The resolved configuration.
@@ -164,8 +175,11 @@ impl Run {
     ///
     /// # Errors
     /// When evaluation fails or the folder cannot be written. The newest checkpoint stays valid.
-    pub fn execute(self, stop: &StopFlag, watch: &mut dyn Watch) -> Result<Summary, RunError> {
-        let evaluator = self.config.problem.evaluator()?;
+    pub fn execute(mut self, stop: &StopFlag, watch: &mut dyn Watch) -> Result<Summary, RunError> {
+        let evaluator = match self.evaluator.take() {
+            Some(evaluator) => evaluator,
+            None => self.config.problem.evaluator()?,
+        };
         self.execute_with(evaluator, stop, watch)
     }
 
@@ -192,6 +206,8 @@ impl Run {
             pending: None,
             stop,
             watch,
+            faults_path: self.folder.file(FAULTS),
+            n_faults_shown: 0,
             error: None,
         };
         let threads = self.config.run.threads;

@@ -1,5 +1,8 @@
 //! What happens after each iteration: metrics, checkpoints, display, and the look at the stop flag.
 
+use std::cmp::Ordering;
+use std::fs::File;
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::thread::JoinHandle;
@@ -14,6 +17,9 @@ use crate::error::RunError;
 use crate::folder::{CheckpointMeta, Checkpoints, MetricsLog, MetricsRow};
 use crate::stop::StopFlag;
 
+/// What goes wrong with an evaluator may go wrong a million times.
+const MAX_FAULTS_SHOWN: usize = 5;
+
 /// Records a run. Checkpoints are compressed and written by another thread while the run goes on.
 pub(super) struct Recorder<'a> {
     pub(super) config: &'a RunConfig,
@@ -27,6 +33,9 @@ pub(super) struct Recorder<'a> {
     pub(super) pending: Option<JoinHandle<Result<(), RunError>>>,
     pub(super) stop: &'a StopFlag,
     pub(super) watch: &'a mut dyn Watch,
+    pub(super) faults_path: PathBuf,
+    /// Notes about the evaluator that were shown.
+    pub(super) n_faults_shown: usize,
     /// What ended the run, if recording did.
     pub(super) error: Option<RunError>,
 }
@@ -103,6 +112,27 @@ impl Recorder<'_> {
             Some(Ok(result)) => result,
             Some(Err(panic)) => std::panic::resume_unwind(panic),
         }
+    }
+
+    /// Appends what went wrong with the evaluator to its log; the first few are shown too.
+    pub(super) fn record_faults(&mut self, iteration: u64, notes: Vec<String>) -> Result<(), RunError> {
+        if notes.is_empty() {
+            return Ok(());
+        }
+        let append = |notes: &[String]| {
+            let mut file = File::options().create(true).append(true).open(&self.faults_path)?;
+            notes.iter().try_for_each(|note| writeln!(file, "iteration {}: {note}", iteration + 1))
+        };
+        append(&notes).map_err(RunError::io("append to", &self.faults_path))?;
+        for note in notes {
+            match self.n_faults_shown.cmp(&MAX_FAULTS_SHOWN) {
+                Ordering::Less => self.watch.note(&Note::Evaluator(note)),
+                Ordering::Equal => self.watch.note(&Note::MoreFaults(self.faults_path.clone())),
+                Ordering::Greater => {}
+            }
+            self.n_faults_shown += 1;
+        }
+        Ok(())
     }
 
     /// Time spent on the run until now.

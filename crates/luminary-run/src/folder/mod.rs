@@ -3,6 +3,7 @@
 //! ```text
 //! manifest.json      the resolved configuration, versions and host; written first, so a folder with one is a run
 //! metrics.jsonl      one line of figures every so many iterations, appended
+//! evaluator.log      what went wrong with an external evaluator, appended; not there if nothing did
 //! checkpoints/       the newest two states, from which a run continues bit by bit
 //! archive.parquet    the archive the emitters search, at the end or when the run was stopped
 //! result.parquet     the elitist archive of everything ever found: what a run is judged by
@@ -32,6 +33,8 @@ use crate::error::RunError;
 pub const MANIFEST: &str = "manifest.json";
 /// Name of the metrics log.
 pub const METRICS: &str = "metrics.jsonl";
+/// Name of the log of what went wrong with an evaluator.
+pub const FAULTS: &str = "evaluator.log";
 /// Name of the folder of checkpoints.
 pub const CHECKPOINTS: &str = "checkpoints";
 /// Name of the final figures.

@@ -1,0 +1,140 @@
+//! The `[problem]` section: a built-in domain, or the shape of a problem that is evaluated elsewhere.
+
+use luminary::preset::Preset;
+use luminary::problem::ProblemSpec;
+use luminary_domains::{Domain, DomainError};
+
+use super::error::Fault;
+use super::setting::{Section, Setting};
+use super::{BoundsSettings, Labels, ProblemConfig};
+
+/// Longer solutions are typing mistakes; memory would run out before anything could be said about it.
+const MAX_COMPONENTS: usize = 10_000_000;
+const MAX_MEASURES: usize = 1_000;
+
+/// Reads the problem and its shape; `evaluator` is the section of that name, if it is there.
+pub(super) fn read(section: &mut Section, evaluator: Option<Section>) -> Result<(ProblemConfig, ProblemSpec), Fault> {
+    match evaluator {
+        Some(evaluator) => read_external(section, evaluator),
+        None => read_domain(section),
+    }
+}
+
+fn read_domain(section: &mut Section) -> Result<(ProblemConfig, ProblemSpec), Fault> {
+    let names = Domain::ALL.map(|domain| (domain.name(), domain));
+    let list = names.map(|(name, _)| format!("{name:?}")).join(", ");
+    let expected = format!("one of {list} (or a program in a section [evaluator])");
+    let domain = section.require("domain", &expected)?.choice(&names)?;
+    let n_setting = section.take("n");
+    let n = match &n_setting {
+        Some(setting) => setting.count(1, MAX_COMPONENTS)?,
+        None => domain.paper_settings().n_components,
+    };
+    let built = domain.build(n).map_err(|error| match (&n_setting, error) {
+        (Some(setting), DomainError::TooFewComponents { minimum, .. }) => {
+            setting.fault(&format!("an integer >= {minimum} for the domain {domain}"))
+        }
+        (_, error) => Fault::missing("problem.n", &error.to_string()),
+    })?;
+    Ok((ProblemConfig::Domain { name: domain.name().into(), n }, built.spec()))
+}
+
+#[cfg(not(unix))]
+fn read_external(section: &mut Section, _: Section) -> Result<(ProblemConfig, ProblemSpec), Fault> {
+    let _ = section;
+    Err(Fault::missing("evaluator", "no such section, because external evaluators need a Unix system"))
+}
+
+#[cfg(unix)]
+fn read_external(section: &mut Section, evaluator: Section) -> Result<(ProblemConfig, ProblemSpec), Fault> {
+    let evaluator = Box::new(super::evaluator::read(evaluator)?);
+    if let Some(setting) = section.take("domain") {
+        return Err(setting.fault("no domain beside the section [evaluator]"));
+    }
+    let n = section.require("n", "the number of components of a solution")?.count(1, MAX_COMPONENTS)?;
+    let measures = section.require("measures", MEASURES)?;
+    let measure_bounds = read_measures(&measures)?;
+    let program = evaluator.command.iter().rfind(|part| !part.contains('{')).map_or("program", String::as_str);
+    let name = match section.take("name") {
+        Some(setting) => setting.string()?.to_owned(),
+        None => {
+            std::path::Path::new(program).file_stem().map_or("program".into(), |stem| stem.to_string_lossy().into())
+        }
+    };
+    let labels = read_labels(section, measure_bounds.len())?;
+    let spec = ProblemSpec { solution_dim: n, measure_bounds: measure_bounds.clone() };
+    Ok((ProblemConfig::External { name, n, measure_bounds, labels, evaluator }, spec))
+}
+
+const MEASURES: &str = "lower and upper bound of each measure, such as [[-1, 1], [0, 10]]";
+
+#[cfg_attr(not(unix), allow(dead_code, reason = "only external evaluators have measures in the file"))]
+fn read_measures(setting: &Setting) -> Result<Vec<(f64, f64)>, Fault> {
+    let rows = setting.list(MEASURES)?;
+    if rows.is_empty() || rows.len() > MAX_MEASURES {
+        return Err(setting.fault(&format!("1 to {MAX_MEASURES} measures")));
+    }
+    let bounds = |row: &Setting| {
+        let pair = row.list("a lower and an upper bound")?;
+        let [lower, upper] = pair.as_slice() else { return Err(row.fault("a lower and an upper bound")) };
+        match (lower.finite()?, upper.finite()?) {
+            (lower, upper) if lower < upper && (upper - lower).is_finite() => Ok((lower, upper)),
+            (lower, upper) => Err(row.fault_found("lower < upper", format!("[{lower}, {upper}]"))),
+        }
+    };
+    rows.iter().map(bounds).collect()
+}
+
+#[cfg_attr(not(unix), allow(dead_code, reason = "only external evaluators have labels in the file"))]
+fn read_labels(section: &mut Section, n_measures: usize) -> Result<Labels, Fault> {
+    let mut labels = Labels::numbered(n_measures);
+    if let Some(setting) = section.take("objective_name") {
+        labels.objective = setting.string()?.to_owned();
+    }
+    if let Some(setting) = section.take("measure_names") {
+        let names = setting.list("a list of texts")?;
+        if names.len() != n_measures {
+            return Err(setting.fault(&format!("{n_measures} names, one for each measure")));
+        }
+        labels.measures = names.iter().map(|name| name.string().map(str::to_owned)).collect::<Result<_, _>>()?;
+    }
+    Ok(labels)
+}
+
+/// Step sizes where the user gave none.
+pub(super) struct Defaults {
+    pub(super) sigma: f64,
+    pub(super) eta: f64,
+    pub(super) alpha: f64,
+}
+
+impl Defaults {
+    /// The paper's on its domains; elsewhere a fifth of the narrowest bounds, or what the preset has if there are none.
+    pub(super) fn of(
+        preset: Preset,
+        problem: &ProblemConfig,
+        spec: &ProblemSpec,
+        bounds: Option<&BoundsSettings>,
+    ) -> Self {
+        let domain = match problem {
+            ProblemConfig::Domain { name, .. } => name.parse::<Domain>().ok(),
+            _ => None,
+        };
+        if let Some(paper) = domain.map(Domain::paper_settings) {
+            let sigma = match preset {
+                Preset::MapElites => paper.map_elites_sigma,
+                Preset::MapElitesLine => paper.line_sigma_1,
+                Preset::CmaMega | Preset::CmaMaega => paper.sigma_g,
+                _ => paper.cma_sigma0,
+            };
+            return Self { sigma, eta: paper.eta, alpha: paper.alpha };
+        }
+        let widths = bounds.into_iter().flat_map(|bounds| bounds.upper.iter().zip(&bounds.lower));
+        let narrowest = widths.map(|(upper, lower)| upper - lower).fold(f64::INFINITY, f64::min);
+        let sigma = match narrowest.is_finite() && !preset.needs_gradients() {
+            true => 0.2 * narrowest,
+            false => preset.for_problem(&ProblemSpec { solution_dim: 1, ..spec.clone() }).sigma,
+        };
+        Self { sigma, eta: 1.0, alpha: 0.01 }
+    }
+}

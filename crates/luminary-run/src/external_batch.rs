@@ -1,0 +1,77 @@
+//! External programs as the driver sees them.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use luminary::problem::ProblemSpec;
+
+use crate::evaluate::{BatchEvaluator, EvaluateError};
+use crate::external::{EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, Shape};
+
+/// Row failures of one batch that are put into words; further ones are only counted.
+const MAX_ROWS_TOLD: usize = 3;
+
+/// A pool of processes behind the trait, with what happened to them in words.
+pub(crate) struct ExternalBatch {
+    evaluator: ExternalEvaluator,
+    spec: ProblemSpec,
+    notes: Vec<String>,
+    stop: Arc<AtomicBool>,
+}
+
+impl ExternalBatch {
+    /// Starts the workers.
+    pub(crate) fn start(config: &ExternalConfig, spec: ProblemSpec) -> Result<Self, EvaluateError> {
+        let shape = Shape { solution_dim: spec.solution_dim, measure_dim: spec.measure_dim() };
+        let stop = Arc::<AtomicBool>::default();
+        let evaluator = ExternalEvaluator::start_with_stop_flag(config, shape, stop.clone()).map_err(failed)?;
+        Ok(Self { evaluator, spec, notes: Vec::new(), stop })
+    }
+
+    fn note(&mut self, report: &EvaluationReport) {
+        self.notes.extend(report.events.iter().map(ToString::to_string));
+        if report.n_events_left_out > 0 {
+            self.notes.push(format!("and {} further worker failures in this batch", report.n_events_left_out));
+        }
+        for failure in report.failures.iter().take(MAX_ROWS_TOLD) {
+            self.notes.push(format!("row {} has no value: the evaluator {}", failure.row, failure.fault));
+        }
+        if report.failures.len() > MAX_ROWS_TOLD {
+            let (n_failed, n_rows) = (report.failures.len(), report.n_rows);
+            self.notes.push(format!("{n_failed} of {n_rows} rows of this batch have no value"));
+        }
+    }
+}
+
+impl BatchEvaluator for ExternalBatch {
+    fn spec(&self) -> ProblemSpec {
+        self.spec.clone()
+    }
+
+    fn evaluate(
+        &mut self,
+        solutions: &[f64],
+        objectives: &mut [f64],
+        measures: &mut [f64],
+        jacobians: Option<&mut [f64]>,
+    ) -> Result<(), EvaluateError> {
+        let report = self.evaluator.evaluate(solutions, objectives, measures, jacobians).map_err(failed)?;
+        self.note(&report);
+        Ok(())
+    }
+
+    fn interrupt_flag(&self) -> Option<Arc<AtomicBool>> {
+        Some(self.stop.clone())
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+fn failed(error: ExternalError) -> EvaluateError {
+    match error {
+        ExternalError::Stopped => EvaluateError::Stopped,
+        error => EvaluateError::Failed(Box::new(error)),
+    }
+}
