@@ -29,6 +29,10 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Print the figures of a run or sweep
     Show(ShowArgs),
+    /// Draw runs and sweeps: heatmaps, curves, distributions
+    Plot(PlotArgs),
+    /// Write one HTML file with figures and a heatmap to explore
+    Report(ReportArgs),
     /// Write an archive as a table
     Export(ExportArgs),
     /// Write a commented configuration file
@@ -242,6 +246,36 @@ pub(crate) struct ShowArgs {
     /// As one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum FigureFormat {
+    /// Pixels
+    Png,
+    /// Lines and text
+    Svg,
+}
+
+#[derive(Args)]
+pub(crate) struct PlotArgs {
+    /// Folders of runs and sweeps; several are compared
+    #[arg(required = true, value_name = "DIR")]
+    pub(crate) dirs: Vec<PathBuf>,
+    /// The folder for the figures; by default figures/ in the run folder, or here for several
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Only this format; by default both
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FigureFormat>,
+}
+
+#[derive(Args)]
+pub(crate) struct ReportArgs {
+    /// The run folder
+    pub(crate) dir: PathBuf,
+    /// The file; by default report.html in the run folder
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod display;
 mod failure;
+mod figures;
 mod numbers;
 mod signals;
 
@@ -23,6 +24,8 @@ fn main() -> ExitCode {
         Command::Trial(args) => commands::trial(&args),
         Command::Sweep(args) => commands::sweep(&args),
         Command::Show(args) => commands::show(&args),
+        Command::Plot(args) => commands::plot(&args),
+        Command::Report(args) => commands::report(&args),
         Command::Export(args) => commands::export(&args),
         Command::Init(args) => commands::init(&args),
         Command::Check(args) => commands::check(&args),

@@ -1,11 +1,13 @@
 //! One function for each command.
 
 mod look;
+mod plot;
 mod run;
 mod sweep;
 mod write;
 
 pub(crate) use look::{check, list, show};
+pub(crate) use plot::{plot, report};
 pub(crate) use run::{demo, resume, run};
 pub(crate) use sweep::{sweep, trial};
 pub(crate) use write::{completions, export, init};

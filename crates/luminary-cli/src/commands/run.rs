@@ -12,7 +12,7 @@ use luminary_run::summary::{Status, Summary};
 use super::{Outcome, read_settings};
 use crate::args::{DemoArgs, ResumeArgs, RunArgs};
 use crate::display;
-use crate::failure::INTERRUPTED;
+use crate::failure::{Failure, INTERRUPTED};
 use crate::numbers::{elapsed, grouped, maybe_score, score};
 use crate::signals;
 
@@ -21,7 +21,16 @@ pub(crate) fn demo(args: &DemoArgs) -> Outcome {
     overrides.extend(args.overrides());
     let config = RunConfig::read(None, &overrides)?;
     let out = args.out.clone().unwrap_or_else(|| unused_folder("demo"));
-    start(&out, config, args.quiet)
+    let stop = signals::stop_flag()?;
+    let Some(summary) = execute(Run::create(&out, config)?, &stop, args.quiet)? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    let figures = super::plot::draw_demo(&summary.folder)?;
+    if !args.quiet {
+        let pictures: Vec<_> = figures.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+        writeln!(io::stdout(), "{}, {}", one_line(&summary), pictures.join(", "))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn run(args: &RunArgs) -> Outcome {
@@ -38,7 +47,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
 
 fn start(out: &Path, config: RunConfig, quiet: bool) -> Outcome {
     let stop = signals::stop_flag()?;
-    execute(Run::create(out, config)?, &stop, quiet)
+    execute_and_print(Run::create(out, config)?, &stop, quiet)
 }
 
 pub(crate) fn resume(args: &ResumeArgs) -> Outcome {
@@ -47,22 +56,28 @@ pub(crate) fn resume(args: &ResumeArgs) -> Outcome {
     }
     let stop = signals::stop_flag()?;
     let options = ResumeOptions { iterations: args.iterations, threads: args.threads, from_start: args.from_start };
-    execute(Run::resume(&args.dir, options)?, &stop, args.quiet)
+    execute_and_print(Run::resume(&args.dir, options)?, &stop, args.quiet)
 }
 
-fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
+fn execute_and_print(run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
+    let Some(summary) = execute(run, stop, quiet)? else { return Ok(ExitCode::from(INTERRUPTED)) };
+    if !quiet {
+        writeln!(io::stdout(), "{}", one_line(&summary))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs to the end, or says how to go on and returns nothing.
+fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Result<Option<Summary>, Failure> {
     let mut watch = display::choose(&run, quiet);
     let summary = run.execute(stop, watch.as_mut())?;
     drop(watch);
     if summary.status == Status::Interrupted {
         let hint = format!("continue with: luminary resume {}", quoted(&summary.folder));
         eprintln!("stopped after iteration {} and saved; {hint}", grouped(summary.iterations));
-        return Ok(ExitCode::from(INTERRUPTED));
+        return Ok(None);
     }
-    if !quiet {
-        writeln!(io::stdout(), "{}", one_line(&summary))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(Some(summary))
 }
 
 /// What a run came to, with its paths, in one line.

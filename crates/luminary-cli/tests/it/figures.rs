@@ -65,7 +65,10 @@ fn the_demo_is_what_no_command_means() {
     assert!(!answer.stderr.contains('\x1b'), "no escapes where there is no terminal: {}", answer.stderr);
     assert_eq!(answer.stdout.lines().count(), 1);
     assert!(answer.stdout.contains("runs/demo/result.parquet"), "{}", answer.stdout);
-    assert!(lab.path("runs/demo/result.parquet").exists());
+    for name in ["result.parquet", "heatmap.png", "heatmap.svg", "curves.png", "curves.svg"] {
+        assert!(answer.stdout.contains(name), "{}", answer.stdout);
+        assert!(lab.path("runs/demo").join(name).exists(), "{name}");
+    }
     let again = lab.call(&["demo", "--iterations", "20"]).success();
     assert!(again.stdout.contains("runs/demo-2/"), "{}", again.stdout);
     assert!(lab.call(&["--help"]).success().stdout.contains("Without a command"));

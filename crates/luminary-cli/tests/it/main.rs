@@ -8,4 +8,5 @@ mod external;
 mod faults;
 mod figures;
 mod kill;
+mod plot;
 mod sweep;

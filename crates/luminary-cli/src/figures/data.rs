@@ -1,0 +1,128 @@
+//! What figures need of a run folder, as plain data.
+
+use std::path::{Path, PathBuf};
+
+use luminary::archive::Cells as EngineCells;
+use luminary_plot::{Archive, Cells, Measure};
+use luminary_run::RunError;
+use luminary_run::config::{Labels, RunConfig};
+use luminary_run::export;
+use luminary_run::folder::{MANIFEST, METRICS, Manifest, MetricsLog, MetricsRow};
+use luminary_run::summary::Summary;
+use luminary_run::sweep;
+
+/// A run, read from its folder.
+#[derive(Clone)]
+pub(crate) struct RunData {
+    pub(crate) title: String,
+    /// Name in legends.
+    pub(crate) label: String,
+    pub(crate) seed: u64,
+    pub(crate) labels: Labels,
+    pub(crate) summary: Summary,
+    pub(crate) metrics: Vec<MetricsRow>,
+    pub(crate) archive: Archive,
+    /// Measures of all elites, row by row.
+    pub(crate) measures: Vec<f64>,
+    /// Solutions of all elites, row by row.
+    pub(crate) solutions: Vec<f64>,
+    config: RunConfig,
+}
+
+/// Runs that differ in their seed only.
+pub(crate) struct Group {
+    pub(crate) name: String,
+    pub(crate) runs: Vec<RunData>,
+}
+
+impl RunData {
+    /// Reads a run folder at its newest valid checkpoint.
+    pub(crate) fn read(folder: &Path) -> Result<Self, RunError> {
+        let config = Manifest::read(folder)?.config;
+        let path = folder.join(METRICS);
+        let metrics = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
+        let scheduler = export::load(folder)?;
+        let result = scheduler.result();
+        let labels = config.problem.labels();
+        let bounds = result.cells().measure_bounds();
+        let names = labels.measures.iter().cloned().chain((1..).map(|i| format!("measure {i}")));
+        let measures = names.zip(bounds).map(|(name, &(lower, upper))| Measure::new(name, lower, upper)).collect();
+        let cells = match result.cells() {
+            EngineCells::Grid(grid) => Cells::Grid { resolution: grid.config().resolution.clone() },
+            EngineCells::Cvt(cvt) => Cells::Centroids { points: cvt.centroids().to_vec() },
+        };
+        let preset = config.algorithm.preset;
+        Ok(Self {
+            title: format!("{preset} on {}", config.problem.title()),
+            label: preset.to_string(),
+            seed: config.run.seed,
+            labels,
+            summary: Summary::read(folder)?,
+            metrics,
+            archive: Archive {
+                measures,
+                cells,
+                elite_cells: result.elites().map(|elite| elite.cell.index()).collect(),
+                objectives: result.elites().map(|elite| elite.objective).collect(),
+            },
+            measures: result.elites().flat_map(|elite| elite.measures).copied().collect(),
+            solutions: result.elites().flat_map(|elite| elite.solution).copied().collect(),
+            config,
+        })
+    }
+
+    /// The figures in one line.
+    pub(crate) fn note(&self) -> String {
+        format!(
+            "QD score {:.2}, coverage {:.2} %, seed {}",
+            self.summary.qd_score, self.summary.coverage_percent, self.seed
+        )
+    }
+
+    /// Whether two runs differ in their seed only.
+    fn is_trial_of(&self, other: &Self) -> bool {
+        let mut config = other.config.clone();
+        config.run.seed = self.config.run.seed;
+        config.run.threads = self.config.run.threads;
+        config == self.config
+    }
+}
+
+/// Reads runs and sweeps and puts runs that differ in their seed only together.
+pub(crate) fn read_groups(folders: &[PathBuf]) -> Result<Vec<Group>, RunError> {
+    let mut groups: Vec<Group> = Vec::new();
+    for folder in folders {
+        if sweep::is_sweep(folder) {
+            for run in sweep::read_plan(folder)?.runs {
+                let path = folder.join(&run.name);
+                if path.join(MANIFEST).exists() {
+                    let name = (!run.group.is_empty()).then_some(run.group);
+                    put(&mut groups, RunData::read(&path)?, name);
+                }
+            }
+        } else {
+            put(&mut groups, RunData::read(folder)?, None);
+        }
+    }
+    tell_apart(&mut groups);
+    Ok(groups)
+}
+
+fn put(groups: &mut Vec<Group>, run: RunData, name: Option<String>) {
+    let own = groups.iter_mut().find(|group| group.runs.iter().any(|other| run.is_trial_of(other)));
+    match own {
+        Some(group) => group.runs.push(run),
+        None => groups.push(Group { name: name.unwrap_or_else(|| run.label.clone()), runs: vec![run] }),
+    }
+}
+
+/// Groups of the same name get the name of their first folder too.
+fn tell_apart(groups: &mut [Group]) {
+    let names: Vec<_> = groups.iter().map(|group| group.name.clone()).collect();
+    for group in groups {
+        if names.iter().filter(|&name| *name == group.name).count() > 1 {
+            let folder = group.runs.first().and_then(|run| run.summary.folder.file_name());
+            group.name = format!("{} ({})", group.name, folder.unwrap_or_default().to_string_lossy());
+        }
+    }
+}

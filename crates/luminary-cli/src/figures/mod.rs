@@ -1,0 +1,172 @@
+//! Figures of runs: from run folders to plain data to pictures.
+
+mod data;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use luminary_plot::{
+    Ccdf, CcdfPanel, CcdfSeries, Comparison, CurvePanel, Curves, Figure, Heatmap, Markers, NamedArchive, ParallelAxes,
+    PlotError, Precision, Report, ReportArchive, Series, Style, ccdf, comparison, curves, heatmap, parallel_axes,
+    report,
+};
+use luminary_run::RunError;
+
+pub(crate) use data::{Group, RunData, read_groups};
+
+use crate::failure::{FAILED, Failure};
+use crate::numbers::{elapsed, grouped, maybe_score, score};
+
+/// Elites drawn as lines.
+const MAX_LINES: usize = 3000;
+/// Pixels of a PNG for each of its SVG.
+const PNG_SCALE: f64 = 2.0;
+
+impl From<PlotError> for Failure {
+    fn from(error: PlotError) -> Self {
+        Self::Message(format!("cannot draw: {error}"), FAILED)
+    }
+}
+
+/// All figures of one run, each with its file name and caption.
+pub(crate) fn of_run(run: &RunData) -> Result<Vec<(&'static str, String, Figure)>, Failure> {
+    let style = Style::default();
+    let groups = [Group { name: run.label.clone(), runs: vec![run.clone()] }];
+    let map = Heatmap { title: &run.title, note: &run.note(), objective: &run.labels.objective, archive: &run.archive };
+    let lines = ParallelAxes {
+        title: &run.title,
+        measures: &run.archive.measures,
+        values: &run.measures,
+        objective: &run.labels.objective,
+        objectives: &run.archive.objectives,
+        max_lines: MAX_LINES,
+    };
+    Ok(vec![
+        ("heatmap", "The result archive: the best objective of each cell.".into(), heatmap(&map, &style)?),
+        ("curves", "Progress over iterations.".into(), curves_of(&run.title, &groups)?),
+        ("ccdf", "How much of the archive is at least this good.".into(), ccdf_of(&run.title, &groups)?),
+        ("parallel", "Each elite as a line over its measures and objective.".into(), parallel_axes(&lines, &style)?),
+    ])
+}
+
+/// Figures that compare groups of runs: curves with bands, distributions, and one heatmap of each group.
+pub(crate) fn of_groups(title: &str, groups: &[Group]) -> Result<Vec<(&'static str, String, Figure)>, Failure> {
+    let first_runs = groups.iter().filter_map(|group| Some((group, group.runs.first()?)));
+    let archives: Vec<_> = first_runs
+        .map(|(group, run)| NamedArchive { name: format!("{}, seed {}", group.name, run.seed), archive: &run.archive })
+        .collect();
+    let objective = groups.iter().flat_map(|group| &group.runs).map(|run| run.labels.objective.as_str()).next();
+    let maps = Comparison {
+        title,
+        note: "first run of each",
+        objective: objective.unwrap_or("objective"),
+        archives,
+        columns: None,
+    };
+    Ok(vec![
+        ("heatmaps", "Result archives side by side.".into(), comparison(&maps, &Style::default())?),
+        ("curves", "Mean over runs with 95 % confidence bands.".into(), curves_of(title, groups)?),
+        ("ccdf", "How much of the archive is at least this good.".into(), ccdf_of(title, groups)?),
+    ])
+}
+
+/// One HTML file about a run.
+pub(crate) fn report_of(run: &RunData) -> Result<String, Failure> {
+    let figures: Vec<_> = of_run(run)?.into_iter().skip(1).map(|(_, caption, figure)| (caption, figure)).collect();
+    let summary = &run.summary;
+    let facts = [
+        ("QD score", score(summary.qd_score)),
+        ("Coverage", format!("{:.2} %", summary.coverage_percent)),
+        ("Best", maybe_score(summary.best)),
+        ("Elites", format!("{} of {}", grouped(summary.elites as u64), grouped(summary.cells as u64))),
+        ("Evaluations", grouped(summary.evaluations)),
+        ("Iterations", grouped(summary.iterations)),
+        ("Restarts", grouped(summary.restarts)),
+        ("Time", elapsed(summary.seconds)),
+    ];
+    let archive = ReportArchive {
+        archive: &run.archive,
+        objective: &run.labels.objective,
+        measures: &run.measures,
+        solutions: &run.solutions,
+        parameters: &[],
+        precision: Precision::default(),
+    };
+    let page = Report {
+        title: &run.title,
+        note: &format!("seed {}", run.seed),
+        facts: &facts.map(|(name, value)| (name.to_owned(), value)),
+        archive: Some(archive),
+        figures: &figures,
+    };
+    Ok(report(&page, &Style::default())?)
+}
+
+/// Writes figures as SVG and PNG and returns the paths.
+pub(crate) fn write(
+    folder: &Path,
+    figures: &[(&'static str, String, Figure)],
+    formats: Formats,
+) -> Result<Vec<PathBuf>, Failure> {
+    fs::create_dir_all(folder).map_err(RunError::io("make the folder", folder))?;
+    let mut paths = Vec::new();
+    for (name, _, figure) in figures {
+        let mut save = |extension: &str, bytes: &[u8]| -> Result<(), Failure> {
+            let path = folder.join(format!("{name}.{extension}"));
+            fs::write(&path, bytes).map_err(RunError::io("write", &path))?;
+            paths.push(path);
+            Ok(())
+        };
+        if formats.png {
+            save("png", &figure.to_png(PNG_SCALE)?)?;
+        }
+        if formats.svg {
+            save("svg", figure.svg().as_bytes())?;
+        }
+    }
+    Ok(paths)
+}
+
+/// What figures are written as.
+#[derive(Clone, Copy)]
+pub(crate) struct Formats {
+    pub(crate) png: bool,
+    pub(crate) svg: bool,
+}
+
+fn curves_of(title: &str, groups: &[Group]) -> Result<Figure, Failure> {
+    let panel = |label: &str, value: fn(&luminary_run::folder::MetricsRow) -> f64| {
+        let series = |group: &Group| {
+            // Runs of a group log at the same iterations; one that was stopped early is shorter.
+            let longest = group.runs.iter().max_by_key(|run| run.metrics.len());
+            let x = longest.map_or(Vec::new(), |run| run.metrics.iter().map(|row| row.iteration as f64).collect());
+            let trials = group.runs.iter().map(|run| run.metrics.iter().map(value).collect()).collect();
+            Series { name: group.name.clone(), x, trials }
+        };
+        let series = groups.iter().map(series).collect();
+        CurvePanel { title: String::new(), x_label: "iteration".into(), y_label: label.into(), series }
+    };
+    let panels = vec![
+        panel("QD score", |row| row.qd_score),
+        panel("coverage (%)", |row| 100.0 * row.coverage),
+        panel("best", |row| row.best.unwrap_or(f64::NAN)),
+    ];
+    let spec = Curves { title: title.into(), panels, columns: Some(3), markers: Markers::None };
+    Ok(curves(&spec, &Style::default())?)
+}
+
+fn ccdf_of(title: &str, groups: &[Group]) -> Result<Figure, Failure> {
+    let series = |group: &Group| CcdfSeries {
+        name: group.name.clone(),
+        n_cells: group.runs.first().map_or(1, |run| run.archive.n_cells()),
+        trials: group.runs.iter().map(|run| run.archive.objectives.clone()).collect(),
+    };
+    let objective = groups.iter().flat_map(|group| &group.runs).map(|run| run.labels.objective.clone()).next();
+    let panel = CcdfPanel {
+        title: String::new(),
+        objective: objective.unwrap_or_default(),
+        series: groups.iter().map(series).collect(),
+        range: None,
+    };
+    Ok(ccdf(&Ccdf { title: title.into(), panels: vec![panel], columns: None }, &Style::default())?)
+}
