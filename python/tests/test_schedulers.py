@@ -212,7 +212,9 @@ def test_a_pickled_scheduler_goes_on_as_if_nothing_happened(ranker):
 
 def test_bandit():
     archive = make_archive()
-    pool = [EvolutionStrategyEmitter(archive, x0=[0, 0, 0], sigma0=0.1, batch_size=4, seed=i) for i in range(4)]
+    # A restart frees a place, so restarts every few iterations bring every emitter in, whatever is drawn.
+    settings = {"x0": [0, 0, 0], "sigma0": 0.1, "batch_size": 4, "restart_rule": 3}
+    pool = [EvolutionStrategyEmitter(archive, seed=i, **settings) for i in range(4)]
     scheduler = BanditScheduler(archive, pool, num_active=2)
     assert not scheduler.active.any()
     for _ in range(30):
