@@ -1,0 +1,8 @@
+//! Tests of networks and domains as users see them.
+
+mod convert;
+mod domains;
+mod golden;
+mod parity;
+mod tokens;
+mod weights;
