@@ -5,7 +5,9 @@ mod colour;
 mod heatmap;
 mod live;
 mod plain;
+mod footer;
 mod many;
+mod trials;
 
 use std::io::{IsTerminal, stderr};
 
@@ -14,6 +16,7 @@ use luminary_run::driver::{Note, Run, Watch};
 use live::Live;
 pub(crate) use many::Many;
 use plain::Plain;
+pub(crate) use trials::Trials;
 
 /// The display that suits the terminal and the user's wish.
 pub(crate) fn choose(run: &Run, quiet: bool) -> Box<dyn Watch> {
