@@ -11,14 +11,17 @@ pub(crate) fn expected_seconds(cell: &Cell) -> f64 {
     let scale = cell.n as f64 / 100.0;
     // Microseconds an iteration: a part that grows with n, and a part that grows with its square.
     let (linear, square) = match cell.algorithm {
-        Preset::MapElites | Preset::MapElitesLine => (250.0, 0.0),
-        Preset::CmaMega | Preset::CmaMaega => (250.0, 0.0),
-        _ => (250.0, 350.0),
+        Preset::MapElites => (120.0, 0.0),
+        Preset::MapElitesLine => (150.0, 0.0),
+        Preset::CmaMega => (200.0, 0.0),
+        Preset::CmaMaega => (320.0, 0.0),
+        Preset::CmaMae => (500.0, 350.0),
+        _ => (300.0, 350.0),
     };
     let evaluation = match cell.domain {
         Domain::LpSphere | Domain::LpPlateau => 0.0,
         Domain::LpRastrigin => 50.0,
-        Domain::Arm => 100.0,
+        Domain::Arm => 270.0,
     };
     cell.iterations as f64 * ((linear + evaluation) * scale + square * scale * scale) * 1e-6
 }

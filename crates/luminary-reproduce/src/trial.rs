@@ -98,7 +98,7 @@ impl CurvePoint {
         Self {
             iteration: scheduler.iterations(),
             qd_score: stats.norm_qd_score,
-            coverage_percent: 100.0 * stats.coverage,
+            coverage_percent: 100.0 * stats.n_elites as f64 / stats.n_cells as f64,
             best: stats.obj_max.expect("the domains are finite where trials start, so the archive is not empty"),
         }
     }
