@@ -1,6 +1,7 @@
 //! Ctrl-C and termination: once to stop after the iteration, twice to stop at once, both with a checkpoint; the third
 //! time ends the process.
 
+use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use luminary_run::stop::{StopFlag, StopLevel};
@@ -13,8 +14,9 @@ pub(crate) fn stop_flag() -> Result<StopFlag, Failure> {
     let (clone, count) = (flag.clone(), AtomicU8::new(0));
     let handler = move || {
         if count.fetch_add(1, Ordering::SeqCst) >= 2 {
-            // The cursor may be hidden by the live display.
-            eprintln!("\x1b[?25h\nstopped at once; the newest checkpoint stays valid");
+            // The live display hides the cursor.
+            let show_cursor = if stderr().is_terminal() { "\x1b[0m\x1b[?25h" } else { "" };
+            eprintln!("{show_cursor}\nstopped without saving; the newest checkpoint stays valid");
             std::process::exit(INTERRUPTED.into());
         }
         match clone.request() {
