@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 
 import numpy as np
 import pandas
@@ -10,6 +11,27 @@ import polars
 import pytest
 
 SEARCH = ["--resolution", "20x20", "--emitters", "3", "--batch-size", "8", "--iterations", "40", "--seed", "7", "--quiet"]
+
+
+# Costs, with numbers of its own: the sum of the solution, and its first three components.
+EVALUATOR = """
+import json, sys
+json.loads(sys.stdin.readline())
+print(json.dumps({"version": 1}), flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    results = [
+        {"objective": sum(v * v for v in x), "measures": x[:2], "extras": {"total": sum(x), "path": x[:3]}}
+        for x in request["solutions"]
+    ]
+    print(json.dumps({"id": request["id"], "results": results}), flush=True)
+"""
+
+CONFIG = f"""
+problem = {{ n = 4, measures = [[-2, 2], [-2, 2]], goal = "minimise" }}
+evaluator = {{ command = [{json.dumps(sys.executable)}, "evaluator.py"], extras = {{ total = 1, path = 3 }} }}
+archive.min_f = 20
+"""
 
 
 def luminary_program(*arguments, folder):
@@ -22,11 +44,14 @@ def luminary_program(*arguments, folder):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """A run with a column for each component of a solution, and one with a column of lists."""
+    """Runs with a column for each component of a solution, with a column of lists, and with extra columns."""
     folder = tmp_path_factory.mktemp("runs")
     luminary_program("run", "--domain", "lp-sphere", "--n", "10", *SEARCH, "--out", "columns", folder=folder)
     luminary_program("run", "--domain", "lp-plateau", "--n", "1200", "--algorithm", "map_elites", *SEARCH, "--out", "lists", folder=folder)
-    for run in ["columns", "lists"]:
+    (folder / "evaluator.py").write_text(EVALUATOR)
+    (folder / "extras.toml").write_text(CONFIG)
+    luminary_program("run", "extras.toml", *SEARCH, "--out", "extras", folder=folder)
+    for run in ["columns", "lists", "extras"]:
         for archive in ["result", "search"]:
             name = {"result": "result.npy", "search": "archive.npy"}[archive]
             luminary_program("export", run, "--format", "npy", "--archive", archive, "-o", f"{run}/{name}", folder=folder)
@@ -64,6 +89,21 @@ def test_solutions_of_many_components_are_lists_in_both(runs):
     assert table.columns == names and table.schema["solution"] == polars.List(polars.Float64)
     assert np.array_equal(np.array(table["solution"].to_list()), expected["solution"])
     assert expected["solution"].shape == (len(table), 1200)
+
+
+def test_extra_columns_and_costs_belong_to_their_solutions(runs):
+    path = runs / "extras" / "result.parquet"
+    names = [*column_names(2, 0), "path_0", "path_1", "path_2", "total", *column_names(0, 4)[4:]]
+    for table in [pandas.read_parquet(path), polars.read_parquet(path).to_pandas()]:
+        assert list(table.columns) == names and (table.dtypes == "float64").sum() == len(names) - 2
+        solution = table[[f"solution_{i}" for i in range(4)]].to_numpy()
+        assert np.array_equal(table[["path_0", "path_1", "path_2"]], solution[:, :3])
+        # Python adds from left to right, which NumPy need not do: the last bits may differ.
+        np.testing.assert_allclose(table["total"], solution.sum(axis=1), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(table["objective"], np.square(solution).sum(axis=1), rtol=1e-12)
+    expected = np.load(runs / "extras" / "result.npy")
+    assert expected.dtype.names == ("cell", "objective", "threshold", "visits", "measures", "path", "total", "solution")
+    assert np.array_equal(expected["path"], expected["solution"][:, :3]) and expected["total"].ndim == 1
 
 
 def test_the_tables_are_what_the_run_reports(runs):

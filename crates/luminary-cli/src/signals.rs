@@ -1,6 +1,7 @@
 //! Ctrl-C and termination: once to stop after the iteration, twice to stop at once, both with everything saved; the
 //! third time ends the process.
 
+use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use luminary_run::stop::{StopFlag, StopLevel};
@@ -12,7 +13,7 @@ pub(crate) fn stop_flag() -> Result<StopFlag, Failure> {
     install([
         "finishing the iteration, then saving (again: save at once)",
         "saving at once (again: stop without saving)",
-        "stopped at once; the newest checkpoint stays valid",
+        "stopped without saving; the newest checkpoint stays valid",
     ])
 }
 
@@ -31,8 +32,9 @@ fn install(messages: [&'static str; 3]) -> Result<StopFlag, Failure> {
     let (clone, count) = (flag.clone(), AtomicU8::new(0));
     let handler = move || {
         if count.fetch_add(1, Ordering::SeqCst) >= 2 {
-            // The cursor may be hidden by the live display.
-            eprintln!("\x1b[?25h\n{}", messages[2]);
+            // The live display hides the cursor.
+            let show_cursor = if stderr().is_terminal() { "\x1b[0m\x1b[?25h" } else { "" };
+            eprintln!("{show_cursor}\n{}", messages[2]);
             std::process::exit(INTERRUPTED.into());
         }
         match clone.request() {

@@ -67,6 +67,10 @@ fn draw(spec: &Comparison, style: &Style, strip: f64, below: impl FnOnce(&mut Sv
     for named in &spec.archives {
         named.archive.check()?;
     }
+    let turned: Vec<_> = spec.archives.iter().map(|named| style.goal.turned_archive(named.archive)).collect();
+    let named = |(named, archive): (&NamedArchive, _)| NamedArchive { name: named.name.clone(), archive };
+    let archives = spec.archives.iter().zip(turned.iter().map(|archive| &**archive)).map(named).collect();
+    let spec = &Comparison { archives, ..*spec };
     let colors = color_scale(spec.archives.iter().map(|named| named.archive), style);
     let n = spec.archives.len().max(1);
     let columns = spec.columns.unwrap_or(if n == 4 { 2 } else { n.min(4) }).clamp(1, n);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use luminary::preset::Preset;
 use luminary_domains::Domain;
-use luminary_run::config::{RankerName, StrategyName};
+use luminary_run::config::{Goal, RankerName, StrategyName};
 use luminary_run::summary::{Status, Summary};
 
 use super::{Outcome, read_settings};
@@ -100,10 +100,12 @@ pub(crate) fn check(args: &CheckArgs) -> Outcome {
         bounds.join(" x ")
     )?;
     writeln!(out, "archive      {} cells, up to {}{alpha}", grouped(check.n_cells as u64), bytes(check.archive_bytes))?;
+    let algorithm = &config.algorithm;
+    let bandit = algorithm.bandit.map_or(String::new(), |bandit| format!(", {} of them at a time", bandit.n_active));
     writeln!(
         out,
-        "algorithm    {}, {} emitters of {} evaluations",
-        config.algorithm.preset, config.algorithm.emitters, config.algorithm.batch_size
+        "algorithm    {}, {} emitters of {} evaluations{bandit}",
+        algorithm.preset, algorithm.emitters, algorithm.batch_size
     )?;
     writeln!(
         out,
@@ -112,7 +114,10 @@ pub(crate) fn check(args: &CheckArgs) -> Outcome {
         grouped(check.evaluations),
         config.run.threads
     )?;
-    writeln!(out, "evaluation   objective {:?}, measures {:?} at the start", check.objective, check.measures)?;
+    let extras: String = check.extras.iter().map(|(name, values)| format!(", {name} {values:?}")).collect();
+    let minimised = if config.goal() == Goal::Minimise { " (minimised)" } else { "" };
+    let (objective, measures) = (check.objective, &check.measures);
+    writeln!(out, "evaluation   objective {objective:?}{minimised}, measures {measures:?}{extras} at the start")?;
     for warning in &check.warnings {
         writeln!(out, "warning: {warning}")?;
     }

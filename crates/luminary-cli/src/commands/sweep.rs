@@ -54,6 +54,12 @@ fn execute(sweep: &Sweep<'_>, folder: &Path, n_jobs: Option<usize>, stop: &StopF
     let display = Many::new(sweep.plan(), folder, n_jobs, quiet);
     let outcome = sweep.execute(n_jobs, stop, &|event| display.show(&event))?;
     drop(display);
+    for run in sweep.plan().runs.iter().filter(|run| run.config.run.figures) {
+        let path = folder.join(&run.name);
+        if outcome.table.runs.iter().any(|finished| finished.folder == path) {
+            super::plot::draw_at_end(&path)?;
+        }
+    }
     if !quiet {
         let paths = format!("{} and {}", folder.join("summary.csv").display(), folder.join("summary.json").display());
         writeln!(io::stdout(), "{}results in {paths}", render(&outcome.table))?;

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use luminary_run::config::Goal;
 use luminary_run::driver::{Note, Progress, Watch};
 use terminal_size::{Height, Width, terminal_size_of};
 
@@ -27,6 +28,7 @@ pub(super) struct Live {
     title: String,
     folder: String,
     start: u64,
+    goal: Goal,
     colours: Colours,
     pace: Pace,
     last_frame: Option<Instant>,
@@ -35,10 +37,10 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn new(title: String, folder: &Path, start: u64) -> Self {
+    pub(super) fn new(title: String, folder: &Path, start: u64, goal: Goal) -> Self {
         let folder = folder.display().to_string();
         let (colours, pace) = (Colours::of_terminal(), Pace::default());
-        Self { title, folder, start, colours, pace, last_frame: None, n_drawn: 0 }
+        Self { title, folder, start, goal, colours, pace, last_frame: None, n_drawn: 0 }
     }
 
     fn draw(&mut self, progress: &Progress<'_>) {
@@ -68,7 +70,7 @@ impl Live {
         let figures = [
             ("QD score", score(stats.norm_qd_score)),
             ("coverage", format!("{:.2} %", 100.0 * stats.coverage)),
-            ("best", maybe_score(stats.obj_max)),
+            ("best", maybe_score(stats.obj_max.map(|best| self.goal.turn(best)))),
             ("restarts", grouped(scheduler.restarts().total())),
             ("evals/s", grouped(self.pace.evaluations_per_second(progress) as u64)),
             ("time", duration(progress.seconds)),

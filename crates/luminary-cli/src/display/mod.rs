@@ -26,14 +26,14 @@ pub(crate) fn choose(run: &Run, quiet: bool) -> Box<dyn Watch> {
         run.config().problem.title(),
         run.config().run.seed
     );
-    let start = run.scheduler().iterations();
+    let (start, goal) = (run.scheduler().iterations(), run.config().goal());
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     if quiet {
         Box::new(Quiet)
     } else if stderr().is_terminal() && !is_dumb {
-        Box::new(Live::new(title, run.path(), start))
+        Box::new(Live::new(title, run.path(), start, goal))
     } else {
-        Box::new(Plain::new(&title, run.path(), start))
+        Box::new(Plain::new(&title, run.path(), start, goal))
     }
 }
 

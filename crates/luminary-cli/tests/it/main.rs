@@ -5,8 +5,12 @@ mod configs;
 mod export;
 #[cfg(unix)]
 mod external;
+#[cfg(unix)]
+mod extras;
 mod faults;
 mod figures;
 mod kill;
+#[cfg(unix)]
+mod minimise;
 mod plot;
 mod sweep;

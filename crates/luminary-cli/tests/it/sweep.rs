@@ -82,6 +82,16 @@ fn a_sweep_that_was_killed_goes_on_where_it_was() {
 }
 
 #[test]
+fn runs_of_a_sweep_draw_their_figures_if_told_to() {
+    let lab = Lab::new();
+    lab.call(&trial(&["--trials", "2", "--iterations", "9", "--set", "run.figures=true", "--out", "drawn", "--quiet"]))
+        .success();
+    for seed in 0..2 {
+        assert!(lab.path(&format!("drawn/seed={seed}/heatmap.svg")).exists());
+    }
+}
+
+#[test]
 fn one_bad_combination_is_told_before_anything_runs() {
     let lab = Lab::new();
     let args = ["sweep", "--domain", "arm", "--vary", "algorithm.preset=cma_me,cma_mea", "--out", "sweep"];
