@@ -248,6 +248,6 @@ mod tests {
         let of = |domain| cells.iter().find(|cell| cell.domain == domain && cell.algorithm == Preset::CmaMae).unwrap();
         let sphere = serde_json::to_string(&of(Domain::LpSphere).scheduler(1).unwrap()).unwrap();
         let arm = serde_json::to_string(&of(Domain::Arm).scheduler(1).unwrap()).unwrap();
-        assert!(sphere.contains("\"sigma0\":0.5") && arm.contains("\"sigma0\":0.2"), "{arm}");
+        assert!(sphere.contains("\"sigma0\":0.5") && arm.contains("\"sigma0\":0.1"), "{arm}");
     }
 }

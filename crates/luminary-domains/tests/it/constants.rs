@@ -136,7 +136,7 @@ fn the_paper_settings_are_those_of_its_appendix() {
         let settings = domain.paper_settings();
         let line = [settings.line_sigma_1, settings.line_sigma_2];
         let found = (settings.map_elites_sigma, line, settings.cma_sigma0, settings.sigma_g);
-        let expected = if domain == Domain::Arm { (0.1, [0.1, 0.2], 0.2, 0.05) } else { (0.5, [0.5, 0.2], 0.5, 10.0) };
+        let expected = if domain == Domain::Arm { (0.1, [0.1, 0.2], 0.1, 0.05) } else { (0.5, [0.5, 0.2], 0.5, 10.0) };
         assert_eq!(found, expected, "{domain}");
         assert_eq!((settings.alpha, settings.min_f, settings.eta), (0.01, 0.0, 1.0));
         assert_eq!((settings.n_emitters, settings.batch_size, settings.resolution), (15, 36, [100, 100]));
