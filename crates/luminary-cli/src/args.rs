@@ -309,7 +309,8 @@ pub(crate) enum VariantArg {
 /// Run the experiments of the CMA-MAE paper.
 ///
 /// Every finished trial is kept in the folder: an interrupted experiment continues where it was when the same command is
-/// given again, and experiments share the trials they have in common.
+/// given again, and experiments share the trials they have in common. At the end the folder has a page with tables,
+/// figures and statistics, such as main-published.md, and the table as main-published.csv.
 #[derive(Args)]
 pub(crate) struct ReproduceArgs {
     /// The experiment
@@ -332,9 +333,19 @@ pub(crate) struct ReproduceArgs {
     /// Trials at the same time; by default as many as there are cores
     #[arg(long, short)]
     pub(crate) jobs: Option<usize>,
-    /// The folder for trials and tables
+    /// The folder for trials, tables and figures
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub(crate) out: PathBuf,
+    /// Run nothing: make tables and figures of the trials that are finished
+    #[arg(long)]
+    pub(crate) no_run: bool,
+    /// Also write the document of all experiments of which there are finished trials: DIR/reproduction.md, with its
+    /// tables and figures in DIR/reproduction/
+    #[arg(long, value_name = "DIR")]
+    pub(crate) document: Option<PathBuf>,
+    /// The commit that the trials were run at, for the document
+    #[arg(long, value_name = "NAME", requires = "document")]
+    pub(crate) commit: Option<String>,
     /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -51,7 +51,12 @@ impl Cache {
     /// A folder that cannot be made.
     pub fn open(folder: PathBuf) -> Result<Self, ReproduceError> {
         fs::create_dir_all(&folder).map_err(RunError::io("make the folder", &folder))?;
-        Ok(Self { folder })
+        Ok(Self::at(folder))
+    }
+
+    /// The cache in this folder for reading; if the folder is not there, all trials are missing.
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder }
     }
 
     /// The file of a trial.

@@ -2,6 +2,7 @@
 
 use luminary::error::{CallError, ConfigError};
 use luminary_domains::DomainError;
+use luminary_plot::PlotError;
 use luminary_run::RunError;
 use thiserror::Error;
 
@@ -31,6 +32,9 @@ pub enum ReproduceError {
         /// What the engine said.
         source: CallError,
     },
+    /// A figure that cannot be drawn.
+    #[error("cannot draw: {0}")]
+    Plot(#[from] PlotError),
     /// A configuration or record that does not serialise.
     #[error("cannot write a trial as JSON: {0}")]
     Json(#[from] serde_json::Error),

@@ -31,9 +31,17 @@ pub mod cache;
 mod cost;
 pub mod pool;
 pub mod results;
+pub mod comparison;
+pub mod table;
+pub mod figures;
 pub mod statistics;
+pub mod analysis;
+pub mod against_paper;
+pub mod document;
+mod names;
 pub mod error;
 
+pub use comparison::{Comparison, Metric, Score, Verdict};
 pub use error::ReproduceError;
 pub use experiment::{Cell, Experiment, Trial};
 pub use only::Only;

@@ -1,5 +1,6 @@
 //! A part of an experiment, by the names of domains and algorithms.
 
+use std::fmt;
 use std::str::FromStr;
 
 use luminary::preset::Preset;
@@ -23,6 +24,14 @@ impl Only {
     pub fn keeps(&self, cell: &Cell) -> bool {
         let has_domain = self.domains.is_empty() || self.domains.contains(&cell.domain);
         has_domain && (self.algorithms.is_empty() || self.algorithms.contains(&cell.algorithm))
+    }
+}
+
+impl fmt::Display for Only {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let domains = self.domains.iter().map(|domain| domain.name());
+        let names: Vec<_> = domains.chain(self.algorithms.iter().map(|algorithm| algorithm.name())).collect();
+        f.write_str(&names.join(","))
     }
 }
 
@@ -70,7 +79,9 @@ mod tests {
         assert_eq!(n_kept("arm"), 8);
         assert_eq!(n_kept("cma_mae"), 4);
         assert_eq!(n_kept("arm, lp-sphere,cma-mae,cma_me,map_elites"), 6);
-        assert_eq!(Only::default(), Only { domains: vec![], algorithms: vec![] });
+        let only: Only = "cma-mae,arm".parse().unwrap();
+        assert_eq!(only.to_string(), "arm,cma_mae");
+        assert_eq!(only.to_string().parse(), Ok(only));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::trial::{self, TrialRecord};
 /// Something that happens while trials run. Several threads report at the same time.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A trial that had been finished before cannot be read; it is run again.
+    /// A trial that had been finished before cannot be read; it counts as missing.
     Damaged {
         /// The file.
         path: &'a std::path::Path,

@@ -77,20 +77,8 @@ impl Study {
         fs::create_dir_all(folder).map_err(RunError::io("make the folder", folder))?;
         let _lock = FolderLock::acquire(folder)?;
         let cache = Cache::open(folder.join(TRIALS))?;
-        let trials = self.ordered_trials();
-        let mut results = Results::new(self);
-        let mut missing = Vec::new();
-        for trial in &trials {
-            match cache.read(trial)? {
-                Cached::Record(record) => results.insert(trial, *record),
-                Cached::Missing => missing.push(trial.clone()),
-                Cached::Damaged { path, message } => {
-                    report(Event::Damaged { path: &path, message: &message });
-                    missing.push(trial.clone());
-                }
-            }
-        }
-        report(Event::Started { n_trials: trials.len(), n_cached: trials.len() - missing.len() });
+        let (mut results, missing) = self.look_up(&cache, report)?;
+        report(Event::Started { n_trials: results.n_planned(), n_cached: results.n_finished() });
         let records = pool::run(&missing, &cache, n_jobs, stop, report)?;
         for (trial, record) in missing.iter().zip(records) {
             if let Some(record) = record {
@@ -100,11 +88,36 @@ impl Study {
         results.write_trials(folder)?;
         Ok(results)
     }
+
+    /// The trials that the folder has, without running any. Another process may be running more of them.
+    ///
+    /// # Errors
+    /// Files that cannot be read.
+    pub fn finished(&self, folder: &Path, report: Report<'_>) -> Result<Results, ReproduceError> {
+        Ok(self.look_up(&Cache::at(folder.join(TRIALS)), report)?.0)
+    }
+
+    /// What is in the cache, and what is not, in the order in which it is run.
+    fn look_up(&self, cache: &Cache, report: Report<'_>) -> Result<(Results, Vec<Trial>), ReproduceError> {
+        let mut results = Results::of_study(self);
+        let mut missing = Vec::new();
+        for trial in self.ordered_trials() {
+            match cache.read(&trial)? {
+                Cached::Record(record) => results.insert(&trial, *record),
+                Cached::Missing => missing.push(trial),
+                Cached::Damaged { path, message } => {
+                    report(Event::Damaged { path: &path, message: &message });
+                    missing.push(trial);
+                }
+            }
+        }
+        Ok((results, missing))
+    }
 }
 
 impl Results {
-    /// Without any trial yet.
-    fn new(study: &Study) -> Self {
+    /// Of a study without any trial yet.
+    pub(crate) fn of_study(study: &Study) -> Self {
         let cells = study.cells.iter().map(|cell| CellResults { cell: cell.clone(), trials: Vec::new() }).collect();
         Self { experiment: study.experiment, variant: study.variant, n_trials: study.n_trials, cells }
     }

@@ -24,7 +24,7 @@ impl Trials {
         let mut footer = self.footer.lock().expect("showing does not panic");
         match event {
             Event::Damaged { path, message } => {
-                footer.line(&format!("warning: {} is damaged and is run again: {message}", path.display()));
+                footer.line(&format!("warning: {} is damaged and counts as missing: {message}", path.display()));
             }
             Event::Progress { fraction, seconds_left } => footer.draw(*fraction, *seconds_left),
             _ if self.quiet => {}

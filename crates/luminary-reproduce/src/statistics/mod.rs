@@ -31,6 +31,7 @@ mod error;
 mod p_value;
 mod simple_effects;
 mod table;
+mod welch;
 #[cfg(test)]
 mod tests;
 
@@ -39,3 +40,4 @@ pub use error::{Factor, StatisticsError};
 pub use p_value::PValue;
 pub use simple_effects::{Comparison, ErrorTerm};
 pub use table::{Observation, ScoreTable};
+pub use welch::{Summary, Welch, welch};

@@ -16,13 +16,18 @@ impl PValue {
     /// P(F > f) = I_x(df_error / 2, df_effect / 2) with x = df_error / (df_error + df_effect f): Abramowitz and Stegun,
     /// "Handbook of Mathematical Functions", 26.6.2.
     pub(super) fn of_f(f: f64, df_effect: usize, df_error: usize) -> Self {
-        let (df_effect, df_error) = (df_effect as f64, df_error as f64);
-        Self(beta_reg(df_error / 2.0, df_effect / 2.0, df_error / (df_error + df_effect * f)))
+        Self(upper_tail_of_f(f, df_effect as f64, df_error as f64))
     }
 
     /// Both tails of Student's t distribution with `df` degrees of freedom, from F = t^2 (same source, 26.7.1).
     pub(super) fn of_t(t: f64, df: usize) -> Self {
         Self::of_f(t * t, 1, df)
+    }
+
+    /// The upper tail of Student's t distribution with `df` degrees of freedom, which need not be a whole number.
+    pub(super) fn above_t(t: f64, df: f64) -> Self {
+        let tail = upper_tail_of_f(t * t, 1.0, df) / 2.0;
+        Self(if t > 0.0 { tail } else { 1.0 - tail })
     }
 
     /// The Bonferroni correction for a family of `n_tests` tests: n_tests times p, at most 1.
@@ -41,6 +46,10 @@ impl std::fmt::Display for PValue {
         // What would round to 0.000 is smaller than 0.001, and 0.00096 is too although it rounds to 0.001.
         if self.0 < 0.001 { f.write_str("p < 0.001") } else { write!(f, "p = {:.3}", self.0) }
     }
+}
+
+fn upper_tail_of_f(f: f64, df_effect: f64, df_error: f64) -> f64 {
+    beta_reg(df_error / 2.0, df_effect / 2.0, df_error / (df_error + df_effect * f))
 }
 
 #[cfg(test)]
