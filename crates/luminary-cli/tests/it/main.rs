@@ -9,4 +9,5 @@ mod faults;
 mod figures;
 mod kill;
 mod plot;
+mod reproduce;
 mod sweep;
