@@ -9,8 +9,8 @@ use crate::interval::estimate;
 use crate::lines::{self, LineFigure, LinePanel};
 use crate::scale::Range;
 
-/// Number of objectives at which the distribution is computed.
-const N_THRESHOLDS: usize = 301;
+/// Number of objectives at which the distribution is computed: more make larger files, not better pictures.
+const N_THRESHOLDS: usize = 101;
 
 /// One series: the final archives of one algorithm.
 #[derive(Clone, Debug, PartialEq)]

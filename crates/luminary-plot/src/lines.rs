@@ -189,7 +189,8 @@ fn legend_width(names: &[&str], available: f64, style: &Style) -> f64 {
         return 0.0;
     }
     let widest = names.iter().map(|name| text_width(name, style.tick_text())).fold(0.0, f64::max);
-    (16.0 + SWATCH + 8.0 + widest).min(available * 0.35)
+    // A little more than the widest name, which would be shortened if rounding made its room too small.
+    (16.0 + SWATCH + 8.0 + widest + 1.0).min(available * 0.35)
 }
 
 fn draw_legend(svg: &mut Svg, plots: Area, names: &[&str], width: f64, style: &Style) {

@@ -86,3 +86,38 @@ pub fn csv(tests: &[AgainstPaper]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use luminary::strategy::Variant;
+
+    use super::*;
+    use crate::{Experiment, Study};
+
+    #[test]
+    fn only_what_is_clearly_larger_is_significant() {
+        let mut results = Results::synthetic(&Study::new(Experiment::Main, Variant::Standard, Some(2)).trials(20));
+        for cell in results.cells.iter_mut().filter(|cell| cell.cell.algorithm == Preset::CmaMae) {
+            cell.trials.iter_mut().for_each(|(_, record)| record.qd_score += 4.0);
+        }
+        let tests = against_paper(&results);
+        assert_eq!(tests.len(), 32);
+        for AgainstPaper { algorithm, domain, test, .. } in &tests {
+            let p = test.as_ref().unwrap().p.value();
+            let is_larger = *algorithm == Preset::CmaMae;
+            assert!(if is_larger { p < 0.001 } else { p > 0.5 }, "{algorithm} on {domain}: {p}");
+        }
+        let text = csv(&tests);
+        assert_eq!(text.lines().count(), 33);
+        assert!(text.lines().all(|line| line.split(',').count() == COLUMNS.split(',').count()), "{text}");
+        assert!(markdown(&tests).contains("| CMA-MAE | 68.86 against 64.86, p < 0.001 |"), "{}", markdown(&tests));
+    }
+
+    #[test]
+    fn a_single_trial_cannot_be_tested_and_is_shown_without_p() {
+        let results = Results::synthetic(&Study::new(Experiment::Main, Variant::Standard, Some(2)).trials(1));
+        let tests = against_paper(&results);
+        assert!(tests.iter().all(|test| test.test.is_err()));
+        assert!(markdown(&tests).contains("| CMA-MAE | 64.86 against 64.86 |"));
+    }
+}

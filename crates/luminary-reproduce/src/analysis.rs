@@ -195,3 +195,59 @@ fn pair(family: &str, domain: Domain, comparison: &Comparison) -> String {
         p_corrected.value()
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use luminary::strategy::Variant;
+
+    use super::*;
+    use crate::{Experiment, Study};
+
+    fn results() -> Results {
+        Results::synthetic(&Study::new(Experiment::Main, Variant::Published, Some(2)).trials(3))
+    }
+
+    #[test]
+    fn families_are_the_papers_with_degrees_of_freedom_of_four_domains() {
+        let analyses = analyses(&results());
+        let df = |analysis: &Analysis| {
+            let effect = analysis.anova.as_ref().unwrap().interaction;
+            (effect.df, effect.df_error)
+        };
+        // (4 - 1)(4 - 1) and 16 (3 - 1); (2 - 1)(4 - 1) and 8 (3 - 1).
+        assert_eq!(analyses.iter().map(df).collect::<Vec<_>>(), [(9, 32), (3, 16)]);
+        let n_pairs = |analysis: &Analysis| analysis.domains[0].1.as_ref().unwrap().comparisons.len();
+        assert_eq!(analyses.iter().map(n_pairs).collect::<Vec<_>>(), [6, 1]);
+    }
+
+    #[test]
+    fn tables_have_every_test() {
+        let analyses = analyses(&results());
+        let text = csv(&analyses);
+        let n_columns = COLUMNS.split(',').count();
+        assert!(text.lines().all(|line| line.split(',').count() == n_columns), "{text}");
+        assert_eq!(text.lines().count(), 1 + 2 * 3 + 2 * 4 + 4 * (6 + 1));
+        assert_eq!(text.lines().filter(|line| line.contains(",pairwise,arm,")).count(), 7);
+        let text = markdown(&analyses);
+        assert!(text.contains("| CMA-ME − CMA-MAE | -28.36, p < 0.001 |") && text.contains("F(9, 32) = "), "{text}");
+    }
+
+    #[test]
+    fn too_few_trials_are_said() {
+        let mut results = results();
+        results.cells.iter_mut().for_each(|cell| cell.trials.truncate(1));
+        let text = markdown(&analyses(&results));
+        assert!(text.contains("not enough trials for an analysis (expected more observations than cells"), "{text}");
+        assert_eq!(csv(&analyses(&results)).lines().count(), 1);
+    }
+
+    #[test]
+    fn a_domain_without_variance_is_left_out_and_named() {
+        let mut results = results();
+        for cell in results.cells.iter_mut().filter(|cell| cell.cell.domain == Domain::LpPlateau) {
+            cell.trials.iter_mut().for_each(|(_, record)| record.qd_score = 100.0);
+        }
+        let text = markdown(&analyses(&results));
+        assert!(text.contains("LP (plateau): no test (expected values that vary"), "{text}");
+    }
+}

@@ -44,3 +44,21 @@ pub(crate) fn row_title(experiment: Experiment, cell: &Cell) -> String {
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('*', "\\*")
 }
+
+/// `10000` as `10,000`.
+pub(crate) fn grouped(value: u64) -> String {
+    match value {
+        0..1000 => value.to_string(),
+        _ => format!("{},{:03}", grouped(value / 1000), value % 1000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_have_commas() {
+        assert_eq!([0, 999, 1000, 10_007, 5_400_000].map(grouped), ["0", "999", "1,000", "10,007", "5,400,000"]);
+    }
+}

@@ -119,3 +119,40 @@ fn write_row(writer: &mut impl Write, cell: &Cell, seed: u64, record: &TrialReco
         record.seconds,
     )
 }
+
+#[cfg(test)]
+impl Results {
+    /// Made-up trials of all cells of a study: near the published values where there are some, different for each seed,
+    /// with a curve, a distribution and a heatmap of their own cells.
+    pub(crate) fn synthetic(study: &crate::Study) -> Self {
+        use crate::trial::CurvePoint;
+        let mut results = Self::of_study(study);
+        for own in &mut results.cells {
+            let cell = &own.cell;
+            let published = crate::published::values(study.experiment, cell);
+            let (qd, cov) = published.map_or((40.0, 60.0), |values| (values.qd, values.cov));
+            let best = published.and_then(|values| values.best).unwrap_or(90.0);
+            let n_cells = cell.resolution * cell.resolution;
+            own.trials = (1..=study.n_trials)
+                .map(|seed| {
+                    let off = seed as f64 - (study.n_trials as f64 + 1.0) / 2.0;
+                    let (qd_score, coverage_percent) = (qd + 0.1 * off, cov);
+                    let point = |iteration| CurvePoint { iteration, qd_score, coverage_percent, best };
+                    let heatmap = (0..n_cells).map(|i| (i % 3 > 0).then_some(i as f32 / n_cells as f32 * 100.0));
+                    let record = TrialRecord {
+                        qd_score,
+                        coverage_percent,
+                        best,
+                        restarts: seed,
+                        seconds: 1.5,
+                        curve: (1..=cell.iterations).map(point).collect(),
+                        ccdf: (0..=100).map(|x| (100 - x) * n_cells as u64 / 200).collect(),
+                        heatmap: (seed == 1 && n_cells <= 10_000).then(|| heatmap.collect()),
+                    };
+                    (seed, record)
+                })
+                .collect();
+        }
+        results
+    }
+}

@@ -13,4 +13,5 @@ mod kill;
 #[cfg(unix)]
 mod minimise;
 mod plot;
+mod reproduce;
 mod sweep;

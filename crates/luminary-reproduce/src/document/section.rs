@@ -4,6 +4,7 @@ use luminary::strategy::Variant;
 
 use crate::error::ReproduceError;
 use crate::experiment::Experiment;
+use crate::names::grouped;
 use crate::results::Results;
 use crate::{against_paper, analysis, figures, table};
 
@@ -121,8 +122,9 @@ fn summary(results: &Results) -> String {
         _ => "no trials yet".into(),
     };
     let mut text = format!(
-        "{} settings with {each} each, {iterations} iterations, {variant} equations; {} of computing on one core.\n",
+        "{} settings with {each} each, {} iterations, {variant} equations; {} of computing on one core.\n",
         counts.len(),
+        grouped(iterations),
         duration(results.total_seconds())
     );
     let score = results.score();

@@ -22,16 +22,14 @@ pub(super) fn side_by_side(results: &Results) -> Result<Vec<FigureFile>, Reprodu
     let mut files = Vec::new();
     for domain in results.domains() {
         let all = archives(results, domain)?;
-        let named = |(cell, archive)| {
-            let cell: &CellResults = cell;
-            NamedArchive { name: format!("{prefix}{}", row_title(results.experiment, &cell.cell)), archive }
-        };
-        let title = format!("{}, {}", domain_title(domain), setting(results));
-        let archives: Vec<_> = all.iter().map(|(cell, archive)| named((*cell, archive))).collect();
+        let name = |cell: &CellResults| format!("{prefix}{}", row_title(results.experiment, &cell.cell));
+        let note = format!("first trial of each: {}", setting(results));
+        let archives: Vec<_> = all.iter().map(|(cell, archive)| NamedArchive { name: name(cell), archive }).collect();
         if archives.is_empty() {
             continue;
         }
-        let spec = Comparison { title: &title, note: "first trial of each", objective: "Objective", archives, columns };
+        let title = domain_title(domain);
+        let spec = Comparison { title, note: &note, objective: "Objective", archives, columns };
         let caption = format!("{}: archives of the first trial of each.", domain_title(domain));
         let kind = format!("heatmaps-{domain}");
         files.push(FigureFile::png(results, &kind, caption, &comparison(&spec, &style())?)?);
@@ -48,7 +46,7 @@ pub(super) fn alpha_blends(results: &Results) -> Result<Vec<FigureFile>, Reprodu
         if rows.is_empty() {
             continue;
         }
-        let title = format!("{}, CMA-MAE, {}", domain_title(domain), setting(results));
+        let title = format!("CMA-MAE on {}, first trials", domain_title(domain));
         let figure = alpha_blend(&title, "Objective", &rows, &style())?;
         let caption = format!("{}: alpha blends between optimising and exploring.", domain_title(domain));
         files.push(FigureFile::png(results, &format!("heatmaps-{domain}"), caption, &figure)?);

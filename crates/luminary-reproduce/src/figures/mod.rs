@@ -7,6 +7,7 @@ use luminary_plot::{Figure, PlotError};
 
 use crate::error::ReproduceError;
 use crate::experiment::Experiment;
+use crate::names::grouped;
 use crate::results::Results;
 
 /// Pixels of a PNG for each of its SVG.
@@ -67,5 +68,5 @@ fn setting(results: &Results) -> String {
     let is_shared = results.cells.iter().all(|cell| cell.cell.resolution == first.resolution);
     let cells = if is_shared { format!(", {r}x{r} cells", r = first.resolution) } else { String::new() };
     let variant = crate::results::variant_name(results.variant);
-    format!("n = {}{cells}, {} iterations, {variant} equations", first.n, first.iterations)
+    format!("n = {}{cells}, {} iterations, {variant} equations", first.n, grouped(first.iterations))
 }

@@ -70,6 +70,21 @@ mod tests {
         assert!((opposite.p.value() + test.p.value() - 1.0).abs() < 1e-15);
     }
 
+    /// scipy 1.17.1: `ttest_ind_from_stats(..., equal_var=False, alternative="greater")`.
+    #[test]
+    fn tests_equal_those_of_scipy() {
+        let summary = |(mean, standard_error, n)| Summary { mean, standard_error, n };
+        for (first, second, t, p) in [
+            ((69.26, 0.06, 13), (64.86, 0.04, 20), 61.017021584775286, 1.4076409636055315e-26),
+            ((35.11, 0.75, 12), (34.54, 0.35, 20), 0.688699186396402, 0.2504766362500888),
+            ((79.1, 0.02, 20), (79.03, 0.02, 20), 2.474873734152675, 0.008952393405467026),
+        ] {
+            let test = welch(summary(first), summary(second)).unwrap();
+            // Relative: rounding of the inputs' differences, and of an incomplete beta function.
+            assert!((test.t / t - 1.0).abs() < 1e-12 && (test.p.value() / p - 1.0).abs() < 1e-8, "{test:?}");
+        }
+    }
+
     #[test]
     fn samples_without_variance_or_replicates_are_refused() {
         let summary = |standard_error, n| Summary { mean: 1.0, standard_error, n };
