@@ -16,7 +16,7 @@ from luminary._validate import (
 from luminary.archives._archive_base import ArchiveBase
 from luminary.archives._archive_stats import ArchiveStats
 from luminary.archives._array_store import ArrayStore
-from luminary.archives._cell_archive import parse_dtypes, parse_extra_fields
+from luminary.archives._settings import parse_dtypes, parse_extra_fields
 
 _RESERVED = {"solution", "objective", "measures", "index"}
 #: Distances computed at a time.
@@ -91,6 +91,10 @@ class ProximityArchive(ArchiveBase):
             raise ValueError(f"k_neighbors must be at least 1, but it is {k_neighbors}.")
         if threshold_decay_rate is not None and not 0.0 <= threshold_decay_rate <= 1.0:
             raise ValueError("If passed in, threshold_decay_rate must be a float in the range [0.0, 1.0].")
+        if threshold_decay_itrs is None and threshold_decay_rate is None:
+            threshold_decay_itrs = 1
+        if threshold_decay_itrs is None or threshold_decay_itrs < 1:
+            raise ValueError("threshold_decay_itrs must be either None or a positive integer.")
         super().__init__(solution_dim=solution_dim, objective_dim=(), measure_dim=measure_dim)
         solution_dtype, objective_dtype, measures_dtype = parse_dtypes(
             dtype, solution_dtype, objective_dtype, measures_dtype
@@ -216,7 +220,8 @@ class ProximityArchive(ArchiveBase):
             counts = np.zeros(len(measures), dtype=np.int32)
         else:
             distances, positions = self._nearest(measures, k)
-            novelty = distances.mean(axis=1).astype(self.dtypes["measures"])
+            # Distances between whole numbers are no whole numbers.
+            novelty = distances.mean(axis=1).astype(np.result_type(self.dtypes["measures"], np.float16))
             if local_competition is not None:
                 beaten = self._store.data("objective")[positions] < np.asarray(local_competition)[:, None]
                 counts = beaten.sum(axis=1, dtype=np.int32)
@@ -316,6 +321,8 @@ class ProximityArchive(ArchiveBase):
         check_shape(solution, "solution", self._solution_dim, "solution_dim")
         measures = np.asarray(measures, dtype=self.dtypes["measures"])
         check_shape(measures, "measures", self._measure_dim, "measure_dim")
+        if objective is None and self._local_competition:
+            raise ValueError("If local competition is turned on, objective must be passed in to add_single().")
         objective = None if objective is None else [objective]
         return self.add(solution[None], objective, measures[None], **{name: [value] for name, value in fields.items()})
 
@@ -373,5 +380,5 @@ class ProximityArchive(ArchiveBase):
             raise ValueError(
                 "Cannot take a larger sample than the number of elites in the archive when 'replace=False'"
             )
-        chosen = self._rng.choice(len(self), size=int(n), replace=replace)
+        chosen = self._rng.choice(len(self), size=n, replace=replace)
         return self._store.retrieve(self._store.occupied_list[chosen])[1]

@@ -118,7 +118,7 @@ def cvt_archive_heatmap(
         cbar: "auto" for a colour bar, None for none, or axes for it.
         cbar_kwargs: For matplotlib's ``colorbar``.
         rasterized: Whether the cells become pixels in vector formats.
-        clip: A shapely polygon to cut the cells with; they are always cut at the archive's ranges.
+        clip: True cuts the cells at the archive's ranges, a shapely polygon with itself.
         plot_centroids: Whether to mark the centroids.
         ms: Size of the centroids' marks.
         pcm_kwargs: For matplotlib's ``pcolormesh``, with one measure.
@@ -136,14 +136,16 @@ def cvt_archive_heatmap(
     if archive.measure_dim == 1:
         mappable, ax = _cvt_1d(archive, ax, index, objective, aspect, {
             "cmap": get_cmap(cmap), "vmin": vmin, "vmax": vmax, "rasterized": rasterized,
-            "ec": ec, "lw": lw, **(pcm_kwargs or {}),
+            **(pcm_kwargs or {}), "ec": ec, "lw": lw,
         })
         marks = (archive.centroids[:, 0], np.full(archive.cells, 0.5))
     else:
         order = [1, 0] if transpose_measures else [0, 1]
         points = archive.centroids[:, order].astype(float)
         lower, upper = archive.lower_bounds[order].astype(float), archive.upper_bounds[order].astype(float)
-        polygons = cells_2d(points, lower, upper)
+        # Without clipping the lines around the outer cells lie beyond the axes.
+        beyond = 0.0 if clip is True else 0.05 * (upper - lower)
+        polygons = cells_2d(points, lower - beyond, upper + beyond)
         if hasattr(clip, "intersection"):
             clip = _swapped(clip) if transpose_measures else clip
             polygons = [_intersection(polygon, clip) for polygon in polygons]
@@ -151,7 +153,7 @@ def cvt_archive_heatmap(
         _framed(ax, [lower[0], upper[0]], [lower[1], upper[1]], aspect, 2)
         marks = points.T
     if plot_centroids:
-        ax.plot(*marks, "k.", ms=ms)
+        ax.plot(*marks, "o", c="black", ms=ms)
     add_cbar(mappable, ax, cbar, cbar_kwargs)
 
 
@@ -222,7 +224,7 @@ def cvt_archive_3d_plot(
     ms=1,
     plot_samples=None,
 ):
-    """Colours the occupied cells of a CVT archive with three measures by objective.
+    """Draws the cells of a CVT archive with three measures, the occupied ones coloured by objective.
 
     Args:
         archive: A :class:`~luminary.archives.CVTArchive`.
@@ -249,9 +251,9 @@ def cvt_archive_3d_plot(
     """
     if plot_samples is not None:
         raise ValueError("`plot_samples` is deprecated in pyribs 0.9.0, as CVTArchive no longer stores samples.")
-    check_cbar(cbar)
     if archive.measure_dim != 3:
         raise ValueError("This plot can only be made for a 3D CVTArchive")
+    check_cbar(cbar)
     order = [0, 1, 2] if measure_order is None else list(measure_order)
     if sorted(order) != [0, 1, 2]:
         raise ValueError(f"measure_order should be a permutation of [0, 1, 2] but received {order}")
@@ -273,14 +275,14 @@ def cvt_archive_3d_plot(
     values = dict(zip(np.asarray(index).tolist(), objective))
     faces, facecolors = [], []
     for cell, cell_faces in enumerate(cells_3d(points, lower, upper)):
-        if cell in values:
-            faces += cell_faces
-            facecolors += [colors.to_rgba(values[cell], alpha=cell_alpha)] * len(cell_faces)
+        color = colors.to_rgba(values[cell], alpha=cell_alpha) if cell in values else (1.0, 1.0, 1.0, 0.0)
+        faces += cell_faces
+        facecolors += [color] * len(cell_faces)
     ax.add_collection3d(Poly3DCollection(faces, edgecolor=[ec], facecolor=facecolors, lw=lw))
     if plot_elites:
-        ax.scatter(*measures.T, s=elite_ms, c=colors.to_rgba(objective), lw=0.0, alpha=elite_alpha)
+        ax.scatter(*measures.T, s=elite_ms, c=objective, norm=colors.norm, cmap=colors.cmap, lw=0.0, alpha=elite_alpha)
     if plot_centroids:
-        ax.plot(*points.T, "k.", ms=ms)
+        ax.plot(*points.T, "o", c="black", ms=ms)
     add_cbar(colors, ax, cbar, cbar_kwargs)
 
 
@@ -324,7 +326,7 @@ def proximity_archive_plot(
     """
     check_arguments(aspect, cbar, archive.measure_dim, [2], "Plot can only be made for a 2D ProximityArchive")
     measures, objective = field(archive, df, "measures"), field(archive, df, "objective")
-    lower, upper = measure_limits(archive, measures, [0, 1])
+    lower, upper = measure_limits(measures)
     lower = np.asarray(lower if lower_bounds is None else lower_bounds)
     upper = np.asarray(upper if upper_bounds is None else upper_bounds)
     order = [1, 0] if transpose_measures else [0, 1]
