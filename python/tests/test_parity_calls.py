@@ -35,7 +35,7 @@ def proximity(package, **settings):
 
 
 def sliding(package, **settings):
-    shape = {"solution_dim": 3, "dims": [10, 20], "ranges": RANGES, "remap_frequency": 15, "seed": 1}
+    shape = {"solution_dim": 3, "dims": [3, 4], "ranges": RANGES, "remap_frequency": 15, "seed": 1}
     return package.archives.SlidingBoundariesArchive(**{**shape, **settings})
 
 
