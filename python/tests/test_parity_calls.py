@@ -34,7 +34,12 @@ def proximity(package, **settings):
     return package.archives.ProximityArchive(**{**shape, **settings})
 
 
-KINDS = {"grid": grid, "cvt": cvt, "categorical": categorical, "proximity": proximity}
+def sliding(package, **settings):
+    shape = {"solution_dim": 3, "dims": [3, 4], "ranges": RANGES, "remap_frequency": 15, "seed": 1}
+    return package.archives.SlidingBoundariesArchive(**{**shape, **settings})
+
+
+KINDS = {"grid": grid, "cvt": cvt, "categorical": categorical, "proximity": proximity, "sliding": sliding}
 MEASURES = {"grid": lambda n: np.random.default_rng(n).uniform(-1, 1, (n, 2)), "categorical": lambda n: [["ABC"[i % 3], "xy"[i % 2]] for i in range(n)]}
 
 
@@ -144,6 +149,30 @@ def test_archives_iterate_and_look_up_the_same(kind):
     wrong = {"missing": {"pair": np.ones((1, 2))}, "unknown": {"note": [1], "pair": np.ones((1, 2)), "z": [1]}}
     for fields in wrong.values():
         same(lambda package: KINDS[kind](package, **SETTINGS["fields"]).add([X0], [1], [[0, 0]], **fields))
+
+
+def test_populations_of_dominated_novelty_search_are_the_same():
+    def run(package):
+        archive = package.archives.DNSArchive(solution_dim=3, measure_dim=2, capacity=15, k_neighbors=3)
+        rng, seen = np.random.default_rng(2), []
+        for n in (1, 5, 30, 12):
+            batch = (rng.normal(size=(n, 3)), rng.normal(size=n), rng.normal(size=(n, 2)))
+            seen += [archive.add(*batch), archive.data(), archive.retrieve(batch[2]), archive.stats.qd_score]
+            seen.append(archive.add_single(batch[0][0], batch[1][0] + 0.1, batch[2][0]))
+        return seen
+
+    same(run)
+
+
+@pytest.mark.parametrize("method", ["kde", "kde_sklearn"])
+def test_densities_are_the_same(method):
+    def run(package):
+        archive = package.archives.DensityArchive(measure_dim=2, bandwidth=0.3, density_method=method, dtype=np.float32)
+        rng = np.random.default_rng(2)
+        added = [archive.add(None, None, rng.normal(size=(n, 2))) for n in (1, 5, 30)]
+        return added, archive.buffer, archive.compute_density(rng.normal(size=(9, 2))), archive.empty
+
+    same(run)
 
 
 def test_grids_count_the_same():

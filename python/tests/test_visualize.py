@@ -176,3 +176,23 @@ def test_standard_errors_use_the_sample_deviation():
     line, band = aggregate_cdf(archives, errorbar="se", bins=4)
     counts = [np.histogram(archive.data("objective"), bins=line.get_data().edges)[0].cumsum() for archive in archives]
     assert band.get_data().values == pytest.approx(np.mean(counts, axis=0) + np.std(counts, axis=0, ddof=1) / np.sqrt(2))
+
+
+def test_sliding_boundaries_plot():
+    from luminary.archives import SlidingBoundariesArchive
+    from luminary.visualize import sliding_boundaries_archive_heatmap
+
+    archive = SlidingBoundariesArchive(solution_dim=1, dims=[4, 5], ranges=[(-1, 1), (-2, 2)], remap_frequency=50)
+    rng = np.random.default_rng(0)
+    archive.add(np.zeros((60, 1)), np.arange(60.0), rng.uniform(-1, 1, (60, 2)))
+    sliding_boundaries_archive_heatmap(archive, boundary_lw=1, transpose_measures=True)
+    points, vertical, horizontal = plt.gcf().axes[0].collections
+    assert np.array_equal(points.get_offsets(), archive.data("measures")[:, ::-1])
+    assert len(vertical.get_segments()) == 6 and len(horizontal.get_segments()) == 5
+    assert plt.gcf().axes[0].get_ylim() == (archive.boundaries[0][0], archive.boundaries[0][-1])
+    plt.figure()
+    sliding_boundaries_archive_heatmap(archive, cbar=None)
+    assert len(plt.gca().collections) == 1
+    flat = SlidingBoundariesArchive(solution_dim=1, dims=[4], ranges=[(0, 1)])
+    with pytest.raises(ValueError, match="2D"):
+        sliding_boundaries_archive_heatmap(flat)

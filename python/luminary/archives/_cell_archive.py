@@ -12,6 +12,7 @@ from luminary._validate import (
     check_is_1d,
     check_shape,
     field_array,
+    field_value,
     shape_tuple,
 )
 from luminary.archives._archive_base import ArchiveBase
@@ -238,7 +239,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite. The archive is unchanged.
         """
-        solution = self._single(solution, self._solution_shape, self._dtypes["solution"])
+        solution = field_value(solution, self._solution_shape, self._dtypes["solution"])
         check_shape(solution, "solution", self._solution_dim, "solution_dim")
         if objective is None:
             raise ValueError("objective cannot be None")
@@ -250,18 +251,9 @@ class CellArchive(ArchiveBase):
         extra = {}
         for name, values in fields.items():
             shape, dtype = self._extra_desc.get(name, ((), np.dtype(object)))
-            extra[name] = self._single(values, shape, dtype)[None]
+            extra[name] = field_value(values, shape, dtype)[None]
         status, value = self._add_checked(solution[None], objective.reshape(1), measures, extra)
         return {"status": status[0], "value": self._dtypes["objective"].type(value[0])}
-
-    @staticmethod
-    def _single(value, shape, dtype):
-        """One value of a field as an array of its own shape."""
-        if dtype == object and shape == ():
-            array = np.empty((), dtype=object)
-            array[()] = value
-            return array
-        return np.asarray(value, dtype=dtype)
 
     def _add_checked(self, solution, objective, measures, extra):
         """Adds rows whose shapes and values have been checked; returns status and value of each."""

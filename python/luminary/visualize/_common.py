@@ -62,6 +62,38 @@ def value_range(objective, vmin, vmax):
     return lower - MARGIN, upper + MARGIN
 
 
+def color_settings(objective, cmap, vmin, vmax, rasterized=False):
+    """Colour map, range of colours and whether to rasterise, as matplotlib's functions take them."""
+    vmin, vmax = value_range(objective, vmin, vmax)
+    return {"cmap": get_cmap(cmap), "vmin": vmin, "vmax": vmax, "rasterized": rasterized}
+
+
+def color_scale(objective, settings):
+    """Turns objectives into colours, for artists that do not do so themselves."""
+    norm = matplotlib.colors.Normalize(settings["vmin"], settings["vmax"])
+    scale = matplotlib.cm.ScalarMappable(norm=norm, cmap=settings["cmap"])
+    scale.set_array(np.asarray(objective, dtype=float))
+    return scale
+
+
+def frame(ax, x, y, aspect, default_aspect="auto"):
+    """Sets the limits of the axes to the ends of two lists, and their aspect."""
+    ax.set_xlim(x[0], x[-1])
+    ax.set_ylim(y[0], y[-1])
+    ax.set_aspect(default_aspect if aspect is None else aspect)
+
+
+def draw_mesh(ax, x, y, colors, aspect, settings):
+    """Cells between borders, coloured by value. Without borders for y they are a flat strip."""
+    is_strip = y is None
+    y = [0, 1] if is_strip else y
+    frame(ax, x, y, aspect, 0.5 if is_strip else "auto")
+    mesh = ax.pcolormesh(x, y, np.ma.masked_invalid(colors), **settings)
+    if is_strip:
+        ax.set_yticks([])
+    return mesh
+
+
 def add_cbar(mappable, ax, cbar, cbar_kwargs, **defaults):
     """Draws the colour bar where it is wanted."""
     kwargs = {**defaults, **(cbar_kwargs or {})}
