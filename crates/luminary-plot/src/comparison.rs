@@ -7,7 +7,7 @@ use crate::figure::{Figure, Style};
 use crate::frame::{self, Area, Axis, Frame, text_width, x_tick_count};
 use crate::heatmap::{color_scale, measure_range};
 use crate::panel;
-use crate::scale::{Range, number};
+use crate::scale::{Range, Tick, number};
 use crate::svg::{Anchor, MUTED, Svg};
 use crate::tiles::{color_bar_margin, draw_color_bar, draw_tiles};
 
@@ -97,20 +97,25 @@ struct Layout {
     shared: bool,
     left: f64,
     bottom: f64,
+    /// Room between neighbours, in which the last number of one axis and the first of the next do not touch.
+    gap: f64,
     all: Area,
 }
 
 impl Layout {
-    const GAP: f64 = 14.0;
-
     fn new(spec: &Comparison, body: Area, (columns, rows): (usize, usize), style: &Style) -> Self {
         let archives: Vec<&Archive> = spec.archives.iter().map(|named| named.archive).collect();
         let shared = archives.windows(2).all(|pair| pair[0].measures == pair[1].measures);
         let width = body.width / columns as f64;
         let axes = archives.iter().map(|archive| axes(archive, width, style));
         let left = axes.clone().map(|(_, y)| Frame::left_margin(&y, style)).fold(0.0, f64::max);
-        let bottom = axes.map(|(x, _)| Frame::bottom_margin(&x, style)).fold(0.0, f64::max);
-        Self { columns, rows, n: archives.len(), shared, left, bottom, all: body }
+        let bottom = axes.clone().map(|(x, _)| Frame::bottom_margin(&x, style)).fold(0.0, f64::max);
+        let ends = |x: Axis| {
+            let width = |tick: Option<&Tick>| tick.map_or(0.0, |tick| text_width(&tick.label, style.tick_text()));
+            (width(x.ticks.first()) + width(x.ticks.last())) / 2.0
+        };
+        let gap = axes.map(|(x, _)| ends(x) + 6.0).fold(14.0, f64::max);
+        Self { columns, rows, n: archives.len(), shared, left, bottom, gap, all: body }
     }
 
     /// The area of the heatmap in a column and row, without title and axes.
@@ -120,15 +125,15 @@ impl Layout {
         let (column, row) = (column as f64, row as f64);
         let (x, y, width, height);
         if self.shared {
-            width = (self.all.width - self.left - (n_columns - 1.0) * Self::GAP) / n_columns;
-            height = (self.all.height - self.bottom - (n_rows - 1.0) * Self::GAP) / n_rows - title;
-            x = self.all.x + self.left + column * (width + Self::GAP);
-            y = self.all.y + row * (height + title + Self::GAP) + title;
+            width = (self.all.width - self.left - (n_columns - 1.0) * self.gap) / n_columns;
+            height = (self.all.height - self.bottom - (n_rows - 1.0) * self.gap) / n_rows - title;
+            x = self.all.x + self.left + column * (width + self.gap);
+            y = self.all.y + row * (height + title + self.gap) + title;
         } else {
-            width = (self.all.width - (n_columns - 1.0) * Self::GAP) / n_columns - self.left;
-            height = (self.all.height - (n_rows - 1.0) * Self::GAP) / n_rows - title - self.bottom;
-            x = self.all.x + column * (width + self.left + Self::GAP) + self.left;
-            y = self.all.y + row * (height + title + self.bottom + Self::GAP) + title;
+            width = (self.all.width - (n_columns - 1.0) * self.gap) / n_columns - self.left;
+            height = (self.all.height - (n_rows - 1.0) * self.gap) / n_rows - title - self.bottom;
+            x = self.all.x + column * (width + self.left + self.gap) + self.left;
+            y = self.all.y + row * (height + title + self.bottom + self.gap) + title;
         }
         Area { x, y, width: width.max(10.0), height: height.max(10.0) }
     }

@@ -10,13 +10,14 @@ mod many;
 use std::io::{IsTerminal, stderr};
 
 use luminary_run::driver::{Note, Run, Watch};
+use luminary_run::stop::StopFlag;
 
 use live::Live;
 pub(crate) use many::Many;
 use plain::Plain;
 
 /// The display that suits the terminal and the user's wish.
-pub(crate) fn choose(run: &Run, quiet: bool) -> Box<dyn Watch> {
+pub(crate) fn choose(run: &Run, stop: &StopFlag, quiet: bool) -> Box<dyn Watch> {
     let title = format!(
         "{} on {}, seed {}",
         run.config().algorithm.preset,
@@ -28,7 +29,7 @@ pub(crate) fn choose(run: &Run, quiet: bool) -> Box<dyn Watch> {
     if quiet {
         Box::new(Quiet)
     } else if stderr().is_terminal() && !is_dumb {
-        Box::new(Live::new(title, run.path(), start, goal))
+        Box::new(Live::new(title, run.path(), start, goal, stop.clone()))
     } else {
         Box::new(Plain::new(&title, run.path(), start, goal))
     }
