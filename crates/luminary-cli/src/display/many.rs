@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use luminary_run::summary::Status;
 use luminary_run::sweep::{Plan, SweepEvent};
+use terminal_size::{Width, terminal_size_of};
 
 use super::bar::bar;
 use crate::numbers::{duration, elapsed, grouped, maybe_score, score};
@@ -91,7 +92,11 @@ impl Many {
         let before = *state.done_before.get_or_insert(done);
         let fraction = done as f64 / wanted.max(1) as f64;
         let left = state.started.elapsed().as_secs_f64() / (done - before).max(1) as f64 * (wanted - done) as f64;
-        let text = format!("\r{} {:3.0} %  {} left\x1b[K", bar(fraction, 40), 100.0 * fraction, duration(left));
+        let counts = format!(" {:3.0} %  {} left", 100.0 * fraction, duration(left));
+        let width: usize = terminal_size_of(stderr()).map_or(80, |(Width(width), _)| width.into());
+        // A bar that wraps could not be drawn over.
+        let bar_width = width.saturating_sub(counts.chars().count() + 1).min(40);
+        let text = format!("\r{}{counts}\x1b[K", bar(fraction, bar_width));
         stderr().write_all(text.as_bytes()).ok();
     }
 }
