@@ -78,6 +78,7 @@ impl Failure {
                         | RunError::Exists { .. }
                         | RunError::NotEmpty { .. }
                         | RunError::NotARun { .. }
+                        | RunError::IsSweep { .. }
                         | RunError::OtherSweep { .. }
                 );
                 (error.to_string(), if is_input { WRONG_INPUT } else { FAILED })

@@ -87,6 +87,7 @@ fn ccdf_panel(panel: &CcdfPanel, goal: Goal) -> Result<LinePanel, PlotError> {
         },
         lines,
         y_includes: vec![0.0],
+        y_limits: Some((0.0, 100.0)),
     })
 }
 

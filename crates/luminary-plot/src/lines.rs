@@ -28,6 +28,8 @@ pub(crate) struct LinePanel {
     pub(crate) lines: Vec<Line>,
     /// Values that the vertical axis must show.
     pub(crate) y_includes: Vec<f64>,
+    /// Values beyond which nothing can be, although a confidence band may reach there.
+    pub(crate) y_limits: Option<(f64, f64)>,
 }
 
 /// A figure of one or several plots side by side.
@@ -78,6 +80,10 @@ fn draw_panel(svg: &mut Svg, outer: Area, panel: &LinePanel, names: &[&str], dot
         ends.collect::<Vec<_>>()
     };
     let y_range = Range::of(panel.lines.iter().flat_map(values).chain(panel.y_includes.iter().copied()));
+    let y_range = match panel.y_limits {
+        Some((low, high)) => Range::new(y_range.lower.max(low), y_range.upper.min(high)),
+        None => y_range,
+    };
     let x_range = Range::of(panel.lines.iter().flat_map(|line| line.x.iter().copied()));
     let x_range = if dots { x_range.padded(0.025) } else { x_range };
     let x = Axis::new(&panel.x_label, x_range, x_tick_count(outer.width, style));

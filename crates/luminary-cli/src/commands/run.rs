@@ -63,7 +63,7 @@ fn execute_and_print(run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
 
 /// Runs to the end, or says how to go on and returns nothing.
 fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Result<Option<Summary>, Failure> {
-    let mut watch = display::choose(&run, quiet);
+    let mut watch = display::choose(&run, stop, quiet);
     let summary = run.execute(stop, watch.as_mut())?;
     drop(watch);
     if summary.status == Status::Interrupted {

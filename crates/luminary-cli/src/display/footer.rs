@@ -3,6 +3,8 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
+use terminal_size::{Width, terminal_size_of};
+
 use super::bar::bar;
 use crate::numbers::duration;
 
@@ -33,8 +35,11 @@ impl Footer {
             return;
         }
         self.last_frame = Some(Instant::now());
-        let left = duration(seconds_left);
-        let text = format!("\r{} {:3.0} %  {left} left\x1b[K", bar(fraction, 40), 100.0 * fraction);
+        let counts = format!(" {:3.0} %  {} left", 100.0 * fraction, duration(seconds_left));
+        let width: usize = terminal_size_of(stderr()).map_or(80, |(Width(width), _)| width.into());
+        // A bar that wraps could not be drawn over.
+        let bar_width = width.saturating_sub(counts.chars().count() + 1).min(40);
+        let text = format!("\r{}{counts}\x1b[K", bar(fraction, bar_width));
         stderr().write_all(text.as_bytes()).ok();
     }
 }

@@ -12,6 +12,7 @@ mod trials;
 use std::io::{IsTerminal, stderr};
 
 use luminary_run::driver::{Note, Run, Watch};
+use luminary_run::stop::StopFlag;
 
 use live::Live;
 pub(crate) use many::Many;
@@ -19,7 +20,7 @@ use plain::Plain;
 pub(crate) use trials::Trials;
 
 /// The display that suits the terminal and the user's wish.
-pub(crate) fn choose(run: &Run, quiet: bool) -> Box<dyn Watch> {
+pub(crate) fn choose(run: &Run, stop: &StopFlag, quiet: bool) -> Box<dyn Watch> {
     let title = format!(
         "{} on {}, seed {}",
         run.config().algorithm.preset,
@@ -31,7 +32,7 @@ pub(crate) fn choose(run: &Run, quiet: bool) -> Box<dyn Watch> {
     if quiet {
         Box::new(Quiet)
     } else if stderr().is_terminal() && !is_dumb {
-        Box::new(Live::new(title, run.path(), start, goal))
+        Box::new(Live::new(title, run.path(), start, goal, stop.clone()))
     } else {
         Box::new(Plain::new(&title, run.path(), start, goal))
     }

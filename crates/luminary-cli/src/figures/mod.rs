@@ -31,7 +31,8 @@ impl From<PlotError> for Failure {
 /// All figures of one run, each with its file name and caption.
 pub(crate) fn of_run(run: &RunData) -> Result<Vec<(&'static str, String, Figure)>, Failure> {
     let style = run.style();
-    let groups = [Group { name: run.label.clone(), runs: vec![run.clone()] }];
+    // A single line needs no legend.
+    let groups = [Group { name: String::new(), runs: vec![run.clone()] }];
     let map = Heatmap { title: &run.title, note: &run.note(), objective: &run.labels.objective, archive: &run.archive };
     let lines = ParallelAxes {
         title: &run.title,

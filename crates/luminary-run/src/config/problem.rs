@@ -26,7 +26,8 @@ fn read_domain(section: &mut Section) -> Result<(ProblemConfig, ProblemSpec), Fa
     let names = Domain::ALL.map(|domain| (domain.name(), domain));
     let list = names.map(|(name, _)| format!("{name:?}")).join(", ");
     let expected = format!("one of {list} (or a program in a section [evaluator])");
-    let domain = section.require("domain", &expected)?.choice(&names)?;
+    let help = "`luminary list` shows the domains, `luminary init` writes a configuration with every setting";
+    let domain = section.require("domain", &expected).map_err(|fault| fault.with_help(help))?.choice(&names)?;
     if let Some(setting) = section.take("goal") {
         return Err(setting.fault("no goal for a domain, whose objective is always maximised"));
     }
