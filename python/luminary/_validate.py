@@ -70,6 +70,15 @@ def field_array(values, shape, dtype, n_rows=None) -> np.ndarray:
     return np.asarray(values, dtype=dtype)
 
 
+def field_value(value, shape, dtype) -> np.ndarray:
+    """One value of a field as an array of its own shape; objects stay whole whatever they are made of."""
+    if dtype == object and shape == ():
+        array = np.empty((), dtype=object)
+        array[()] = value
+        return array
+    return np.asarray(value, dtype=dtype)
+
+
 def as_native(array) -> np.ndarray:
     """A contiguous float64 array for the engine."""
     return np.asarray(array, dtype=np.float64, order="C")

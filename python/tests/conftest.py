@@ -1,9 +1,14 @@
 """Shared problems and archives."""
 
+import os
+
+# pyribs, which some tests compare with, would spend minutes on compiling functions that are called once.
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+
 import numpy as np
 import pytest
 
-from luminary.archives import CVTArchive, GridArchive
+from luminary.archives import CVTArchive, GridArchive  # noqa: E402
 
 
 def sphere(solutions):

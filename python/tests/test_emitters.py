@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import make_archive, sphere, sphere_jacobian
 
-from luminary.archives import ArchiveBase, GridArchive
+from luminary.archives import ArchiveBase, GridArchive, ProximityArchive
 from luminary.emitters import (
     EmitterBase,
     EvolutionStrategyEmitter,
@@ -19,12 +19,9 @@ from luminary.emitters import (
 from luminary.emitters.operators import GaussianOperator, IsoLineOperator
 from luminary.emitters.opt import (
     AdamOpt,
-    CMAEvolutionStrategy,
     EvolutionStrategyBase,
     GradientAscentOpt,
     GradientOptBase,
-    LMMAEvolutionStrategy,
-    OpenAIEvolutionStrategy,
     SeparableCMAEvolutionStrategy,
 )
 from luminary.emitters.rankers import (
@@ -317,31 +314,48 @@ def test_rankers_by_hand():
         RankerBase()
 
 
-@pytest.mark.parametrize("strategy", [CMAEvolutionStrategy, SeparableCMAEvolutionStrategy, LMMAEvolutionStrategy, OpenAIEvolutionStrategy])
-def test_strategies_on_their_own(strategy):
-    kwargs = {"lr": 0.05} if strategy is OpenAIEvolutionStrategy else {}
-    es = strategy(sigma0=0.3, solution_dim=12, batch_size=10, seed=1, **kwargs)
-    es.reset(np.zeros(12))
-    for _ in range(300):
-        solutions = es.ask()
-        values = -np.sum(np.square(solutions - 1), axis=1)
-        order = np.argsort(-values)
-        es.tell(order, values, 5)
-        if es.check_stop(values[order]):
-            break
-    assert np.abs(es.mean - 1).max() < 0.3 and es.check_stop(np.ones(10))
-    twin = pickle.loads(pickle.dumps(es))
-    assert np.array_equal(twin.ask(), es.ask())
-    with pytest.raises(ValueError, match="ranking"):
-        es.tell([0] * 10, values, 5)
-    assert es.ask(4).shape == (4, 12)
+def test_emitters_take_step_sizes_for_each_component():
+    archive = make_archive()
+    emitter = EvolutionStrategyEmitter(archive, x0=[0, 0, 0], sigma0=[0.01, 0.1, 1.0], bounds=[(-9, 9)] * 3, batch_size=50, seed=1)
+    assert emitter.ask().std(axis=0) == pytest.approx([0.01, 0.1, 1.0], rel=0.5)
+    for _ in range(5):
+        step(archive, emitter)
+    assert emitter.itrs == 5
+    tree = GradientArborescenceEmitter(archive, x0=[0, 0, 0], sigma0=[0.1, 0.2, 0.3], lr=0.1, batch_size=8, seed=1)
+    theta = tree.ask_dqd()
+    objective, measures, jacobian = sphere_jacobian(theta)
+    tree.tell_dqd(theta, objective, measures, jacobian, archive.add(theta, objective, measures))
+    assert step(archive, tree).shape == (8, 3)
 
 
-def test_openai_es_checks_its_batch():
-    for wrong in ({"batch_size": 5}, {"batch_size": 1, "mirror_sampling": False}, {"lower_bounds": 0.0}):
-        with pytest.raises(ValueError):
-            OpenAIEvolutionStrategy(0.1, 3, **wrong)
-    assert OpenAIEvolutionStrategy(0.1, 3).batch_size == 8
+@pytest.mark.parametrize("es", ["cma_es", "sep_cma_es", "lm_ma_es"])
+def test_a_batch_may_be_a_single_row(es):
+    archive = make_archive()
+    emitter = EvolutionStrategyEmitter(archive, x0=[0, 0, 0], sigma0=0.1, es=es, batch_size=1, seed=1)
+    assert [len(step(archive, emitter)) for _ in range(20)] == [1] * 20
+    assert emitter.batch_size == 1 and emitter.itrs == 20
+    with pytest.raises(ValueError, match="Batch size of 1"):
+        EvolutionStrategyEmitter(archive, x0=[0, 0, 0], sigma0=0.1, es="openai_es", batch_size=1)
+    for wrong in (0, -1):
+        with pytest.raises(ValueError, match="batch_size"):
+            EvolutionStrategyEmitter(archive, x0=[0, 0, 0], sigma0=0.1, es=es, batch_size=wrong)
+
+
+def test_more_rows_than_asked_for_are_refused():
+    archive = make_archive()
+    emitter = EvolutionStrategyEmitter(archive, x0=[0, 0, 0], sigma0=0.1, batch_size=4, seed=1)
+    emitter.ask()
+    rows = np.zeros((8, 3))
+    info = archive.add(rows, *sphere(rows))
+    with pytest.raises(ValueError, match="at most 4"):
+        emitter.tell(rows, *sphere(rows), info)
+    step(archive, emitter)
+
+
+def test_random_directions_need_bounds_of_the_measures():
+    archive = ProximityArchive(solution_dim=3, measure_dim=2, k_neighbors=1, novelty_threshold=0.1)
+    with pytest.raises(AttributeError, match="bounds"):
+        EvolutionStrategyEmitter(archive, x0=[0, 0, 0], sigma0=0.1, ranker="rd")
 
 
 def test_operators():

@@ -109,3 +109,18 @@ def test_objective_rankers_need_no_value():
         solutions = scheduler.ask()
         scheduler.tell(solutions.sum(axis=1), solutions)
     assert emitter.itrs == 5
+
+
+def test_distances_between_whole_numbers_are_not_rounded():
+    archive = ProximityArchive(solution_dim=1, measure_dim=2, k_neighbors=1, novelty_threshold=1, measures_dtype=np.int32)
+    archive.add([[0]], None, [[0, 0]])
+    assert archive.compute_novelty([[1, 1]]) == pytest.approx([np.sqrt(2)])
+
+
+def test_measures_are_converted_when_they_are_added():
+    archive = CategoricalArchive(solution_dim=1, categories=[["A", "B"]], measures_dtype=np.float32)
+    with pytest.raises(ValueError, match="convert"):
+        archive.add([[0]], [1], [["A"]])
+    numbers = CategoricalArchive(solution_dim=1, categories=[[1, 2]], measures_dtype=np.float32)
+    numbers.add([[0]], [1], [[2]])
+    assert numbers.data("measures").dtype == np.float32 and numbers.data("measures").tolist() == [[2]]

@@ -241,3 +241,17 @@ def test_bandit_prefers_what_works():
         turns += scheduler.active[3]
         scheduler.tell(np.arange(10.0), solutions[:, :2])
     assert turns > 20
+
+
+def test_an_archive_that_stays_empty_is_worth_a_warning():
+    archive, result = make_archive(learning_rate=0.1, threshold_min=1e9), make_archive()
+    scheduler = Scheduler(archive, [GaussianEmitter(archive, sigma=0.1, x0=[0, 0, 0], batch_size=4, seed=1)], result)
+    with pytest.warns(UserWarning, match="`archive` was empty before adding solutions") as caught:
+        scheduler.tell(*sphere(scheduler.ask()))
+    assert len(caught) == 1 and len(result) > 0
+
+
+def test_the_flags_of_active_emitters_are_read_only():
+    archive = make_archive()
+    pool = [GaussianEmitter(archive, sigma=0.1, x0=[0, 0, 0], batch_size=4, seed=i) for i in range(2)]
+    assert not BanditScheduler(archive, pool, num_active=1).active.flags.writeable

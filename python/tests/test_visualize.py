@@ -131,3 +131,68 @@ def test_distributions():
     for wrong in ({"errorbar": "x"}, {"estimator": "x"}):
         with pytest.raises(ValueError, match="Unknown"):
             aggregate_cdf(archives, **wrong)
+
+
+@pytest.mark.parametrize(("kind", "k", "plot"), [("grid", 2, grid_archive_heatmap), ("cvt", 2, cvt_archive_heatmap), ("cvt", 3, cvt_archive_3d_plot), ("grid", 2, parallel_axes_plot)])
+def test_colours_have_a_range_whatever_is_shown(kind, k, plot):
+    archive = filled(kind, k)
+    plt.figure()
+    plot(archive, vmin=1e9)
+    best = archive.best_elite
+    archive.clear()
+    plt.figure()
+    plot(archive)
+    archive.add_single(best["solution"], best["objective"], best["measures"])
+    plt.figure()
+    plot(archive)
+    bar = plt.gcf().axes[-1]
+    limits = bar.get_xlim() if plot is parallel_axes_plot else bar.get_ylim()
+    assert limits == pytest.approx((best["objective"] - 0.1, best["objective"] + 0.1))
+
+
+def test_histograms_of_nothing_and_of_one():
+    archive = filled("grid", 2)
+    archive.clear()
+    archive_histogram(archive)
+    archive.add_single([0, 0, 0], 5.0, [0, 0])
+    plt.figure()
+    archive_histogram(archive, bins=10)
+    assert sum(bar.get_height() for bar in plt.gca().patches) == 1
+
+
+def test_empty_cells_are_outlined_in_three_dimensions():
+    archive = filled("cvt", 3)
+    cvt_archive_3d_plot(archive, cbar=None)
+    n_faces = len(plt.gca().collections[0].get_facecolor())
+    archive.clear()
+    plt.figure()
+    cvt_archive_3d_plot(archive, cbar=None)
+    faces = np.asarray(plt.gca().collections[0].get_facecolor())
+    assert len(faces) == n_faces and (faces[:, 3] == 0).all()
+
+
+def test_standard_errors_use_the_sample_deviation():
+    archives = [filled("grid", 2), filled("cvt", 2)]
+    line, band = aggregate_cdf(archives, errorbar="se", bins=4)
+    counts = [np.histogram(archive.data("objective"), bins=line.get_data().edges)[0].cumsum() for archive in archives]
+    assert band.get_data().values == pytest.approx(np.mean(counts, axis=0) + np.std(counts, axis=0, ddof=1) / np.sqrt(2))
+
+
+def test_sliding_boundaries_plot():
+    from luminary.archives import SlidingBoundariesArchive
+    from luminary.visualize import sliding_boundaries_archive_heatmap
+
+    archive = SlidingBoundariesArchive(solution_dim=1, dims=[4, 5], ranges=[(-1, 1), (-2, 2)], remap_frequency=50)
+    rng = np.random.default_rng(0)
+    archive.add(np.zeros((60, 1)), np.arange(60.0), rng.uniform(-1, 1, (60, 2)))
+    sliding_boundaries_archive_heatmap(archive, boundary_lw=1, transpose_measures=True)
+    points, vertical, horizontal = plt.gcf().axes[0].collections
+    assert np.array_equal(points.get_offsets(), archive.data("measures")[:, ::-1])
+    assert len(vertical.get_segments()) == 6 and len(horizontal.get_segments()) == 5
+    assert plt.gcf().axes[0].get_ylim() == (archive.boundaries[0][0], archive.boundaries[0][-1])
+    plt.figure()
+    sliding_boundaries_archive_heatmap(archive, cbar=None)
+    assert len(plt.gca().collections) == 1
+    flat = SlidingBoundariesArchive(solution_dim=1, dims=[4], ranges=[(0, 1)])
+    with pytest.raises(ValueError, match="2D"):
+        sliding_boundaries_archive_heatmap(flat)

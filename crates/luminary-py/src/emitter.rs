@@ -172,7 +172,7 @@ impl NativeEmitter {
 
     /// An evolution strategy that climbs what the ranker says.
     #[staticmethod]
-    #[pyo3(signature = (x0, sigma0, ranker, selection, restart, es, es_kwargs, batch_size, bounds, measure_bounds, seed))]
+    #[pyo3(signature = (x0, sigma0, ranker, selection, restart, es, es_kwargs, batch_size, measure_bounds, seed, bounds))]
     fn evolution(
         x0: Vec<f64>,
         sigma0: f64,
@@ -181,10 +181,10 @@ impl NativeEmitter {
         restart: Bound<'_, PyAny>,
         es: &str,
         es_kwargs: Bound<'_, PyDict>,
-        batch_size: Option<usize>,
-        bounds: Option<(Vec<f64>, Vec<f64>)>,
+        batch_size: usize,
         measure_bounds: (Vec<f64>, Vec<f64>),
         seed: u64,
+        bounds: Option<(Vec<f64>, Vec<f64>)>,
     ) -> PyResult<Self> {
         let solution_dim = x0.len();
         let config = EmitterConfig::Evolution(EvolutionConfig {
@@ -194,7 +194,7 @@ impl NativeEmitter {
             selection: selection_config(selection)?,
             restart: restart_rule(&restart)?,
             strategy: strategy_config(es, &es_kwargs)?,
-            batch_size,
+            batch_size: Some(batch_size),
             bounds: resample_bounds(bounds),
         });
         Origin { config, solution_dim, measure_bounds: pairs(&measure_bounds.0, &measure_bounds.1), seed }.build()
@@ -202,20 +202,20 @@ impl NativeEmitter {
 
     /// Branches along gradients with coefficients from an evolution strategy.
     #[staticmethod]
-    #[pyo3(signature = (x0, sigma0, step, ranker, selection, restart, es, es_kwargs, batch_size, normalise, measure_bounds, seed))]
+    #[pyo3(signature = (x0, sigma0, ranker, selection, restart, es, es_kwargs, batch_size, measure_bounds, seed, step, normalise))]
     fn arborescence(
         x0: Vec<f64>,
         sigma0: f64,
-        step: Bound<'_, PyDict>,
         ranker: &str,
         selection: &str,
         restart: Bound<'_, PyAny>,
         es: &str,
         es_kwargs: Bound<'_, PyDict>,
         batch_size: usize,
-        normalise: Option<f64>,
         measure_bounds: (Vec<f64>, Vec<f64>),
         seed: u64,
+        step: Bound<'_, PyDict>,
+        normalise: Option<f64>,
     ) -> PyResult<Self> {
         let solution_dim = x0.len();
         let config = EmitterConfig::Arborescence(ArborescenceConfig {

@@ -7,7 +7,7 @@ use luminary::strategy::{
     CmaConfig, LmMaConfig, OpenAiConfig, SepCmaConfig, Strategy, StrategyConfig, StrategyShape, Variant,
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::{Deserialize, Serialize};
@@ -167,20 +167,8 @@ impl NativeStrategy {
     }
 }
 
-/// The strategy of this name with the keyword arguments of its Python class.
+/// The strategy of this name with the keyword arguments of its Python class, which has checked that it knows them all.
 pub(crate) fn strategy_config(name: &str, kwargs: &Bound<'_, PyDict>) -> PyResult<StrategyConfig> {
-    let known: &[&str] = match name {
-        "cma_es" => &["variant", "active"],
-        "lm_ma_es" => &["n_vectors"],
-        "openai_es" => &["mirror_sampling", "lr", "beta1", "beta2", "epsilon", "l2_coeff"],
-        _ => &[],
-    };
-    for key in kwargs.keys() {
-        let key: String = key.extract()?;
-        if !known.contains(&key.as_str()) {
-            return Err(PyTypeError::new_err(format!("{name} got an unexpected keyword argument '{key}'")));
-        }
-    }
     Ok(match name {
         "cma_es" => {
             let mut config = CmaConfig::default();

@@ -9,15 +9,21 @@ from luminary.archives._array_store import ArrayStore
 from luminary.archives._categorical_archive import CategoricalArchive
 from luminary.archives._cqd_score import CQDScoreResult, cqd_score
 from luminary.archives._cvt_archive import CVTArchive
+from luminary.archives._density_archive import DensityArchive
+from luminary.archives._dns_archive import DNSArchive
 from luminary.archives._grid_archive import GridArchive
 from luminary.archives._k_means import k_means_centroids
 from luminary.archives._proximity_archive import ProximityArchive
+from luminary.archives._sliding_boundaries_archive import SlidingBoundariesArchive
 
 __all__ = [
     "CategoricalArchive",
     "CVTArchive",
+    "DensityArchive",
+    "DNSArchive",
     "GridArchive",
     "ProximityArchive",
+    "SlidingBoundariesArchive",
     "ArchiveBase",
     "ArrayStore",
     "AddStatus",

@@ -16,8 +16,11 @@ from luminary.typing import Array, BatchData, Device, FieldDesc, Float, Int, Sin
 __all__ = [
     "CategoricalArchive",
     "CVTArchive",
+    "DensityArchive",
+    "DNSArchive",
     "GridArchive",
     "ProximityArchive",
+    "SlidingBoundariesArchive",
     "ArchiveBase",
     "ArrayStore",
     "AddStatus",
@@ -136,12 +139,6 @@ class _CellArchive(ArchiveBase):
     @property
     def cells(self) -> int: ...
     @property
-    def lower_bounds(self) -> np.ndarray[Any, Any]: ...
-    @property
-    def upper_bounds(self) -> np.ndarray[Any, Any]: ...
-    @property
-    def interval_size(self) -> np.ndarray[Any, Any]: ...
-    @property
     def learning_rate(self) -> Float: ...
     @property
     def threshold_min(self) -> Float: ...
@@ -150,7 +147,15 @@ class _CellArchive(ArchiveBase):
     def index_of(self, measures: ArrayLike) -> np.ndarray[Any, Any]: ...
     def index_of_single(self, measures: ArrayLike) -> Int: ...
 
-class GridArchive(_CellArchive):
+class _BoundedArchive(_CellArchive):
+    @property
+    def lower_bounds(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def upper_bounds(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def interval_size(self) -> np.ndarray[Any, Any]: ...
+
+class GridArchive(_BoundedArchive):
     def __init__(
         self,
         *,
@@ -178,7 +183,7 @@ class GridArchive(_CellArchive):
     def int_to_grid_index(self, int_indices: ArrayLike) -> np.ndarray[Any, Any]: ...
     def retessellate(self, new_dims: Collection[int]) -> None: ...
 
-class CVTArchive(_CellArchive):
+class CVTArchive(_BoundedArchive):
     def __init__(
         self,
         *,
@@ -235,7 +240,25 @@ class CategoricalArchive(_CellArchive):
     def grid_to_int_index(self, grid_indices: ArrayLike) -> np.ndarray[Any, Any]: ...
     def int_to_grid_index(self, int_indices: ArrayLike) -> np.ndarray[Any, Any]: ...
 
-class ProximityArchive(ArchiveBase):
+class _StoreArchive(ArchiveBase):
+    @property
+    def best_elite(self) -> SingleData | None: ...
+    @property
+    def cells(self) -> int: ...
+    @property
+    def qd_score_offset(self) -> Float: ...
+    def index_of(self, measures: ArrayLike) -> np.ndarray[Any, Any]: ...
+    def index_of_single(self, measures: ArrayLike) -> Int: ...
+
+class _NearestArchive(_StoreArchive):
+    def add(
+        self, solution: ArrayLike, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike
+    ) -> BatchData: ...
+    def add_single(
+        self, solution: ArrayLike, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike
+    ) -> SingleData: ...
+
+class ProximityArchive(_NearestArchive):
     def __init__(
         self,
         *,
@@ -247,7 +270,7 @@ class ProximityArchive(ArchiveBase):
         initial_capacity: Int = 128,
         qd_score_offset: Float = 0.0,
         threshold_decay_rate: Float | None = None,
-        threshold_decay_itrs: Int = 1,
+        threshold_decay_itrs: Int | None = 1,
         threshold_decay_min: Float = 0.0,
         seed: Any = None,
         solution_dtype: DTypeLike | None = None,
@@ -258,29 +281,101 @@ class ProximityArchive(ArchiveBase):
         kdtree_kwargs: dict[str, Any] | None = None,
         ckdtree_kwargs: None = None,
     ) -> None: ...
-    def add(
-        self, solution: ArrayLike, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike
-    ) -> BatchData: ...
-    def add_single(
-        self, solution: ArrayLike, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike
-    ) -> SingleData: ...
-    @property
-    def best_elite(self) -> SingleData | None: ...
     @property
     def capacity(self) -> int: ...
-    @property
-    def cells(self) -> int: ...
     @property
     def k_neighbors(self) -> int: ...
     @property
     def novelty_threshold(self) -> Float: ...
     @property
     def local_competition(self) -> bool: ...
-    @property
-    def qd_score_offset(self) -> Float: ...
     def compute_novelty(self, measures: ArrayLike, local_competition: ArrayLike | None = None) -> Any: ...
-    def index_of(self, measures: ArrayLike) -> np.ndarray[Any, Any]: ...
-    def index_of_single(self, measures: ArrayLike) -> Int: ...
+
+class DNSArchive(_NearestArchive):
+    def __init__(
+        self,
+        *,
+        solution_dim: Int | tuple[Int, ...],
+        measure_dim: Int,
+        capacity: Int,
+        k_neighbors: Int,
+        qd_score_offset: Float = 0.0,
+        seed: Any = None,
+        solution_dtype: DTypeLike | None = None,
+        objective_dtype: DTypeLike | None = None,
+        measures_dtype: DTypeLike | None = None,
+        dtype: DTypeLike | None = None,
+        extra_fields: FieldDesc | None = None,
+        kdtree_kwargs: dict[str, Any] | None = None,
+    ) -> None: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def k_neighbors(self) -> int: ...
+    def compute_dns(self, measures: ArrayLike, objectives: ArrayLike) -> np.ndarray[Any, Any]: ...
+
+class SlidingBoundariesArchive(_StoreArchive):
+    def __init__(
+        self,
+        *,
+        solution_dim: Int | tuple[Int, ...],
+        dims: Collection[int],
+        ranges: Iterable[tuple[Float, Float]],
+        epsilon: Float = 1e-6,
+        qd_score_offset: Float = 0.0,
+        seed: Any = None,
+        solution_dtype: DTypeLike | None = None,
+        objective_dtype: DTypeLike | None = None,
+        measures_dtype: DTypeLike | None = None,
+        dtype: DTypeLike | None = None,
+        extra_fields: FieldDesc | None = None,
+        remap_frequency: Int = 100,
+        buffer_capacity: Int = 1000,
+    ) -> None: ...
+    @property
+    def dims(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def epsilon(self) -> Float: ...
+    @property
+    def lower_bounds(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def upper_bounds(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def interval_size(self) -> np.ndarray[Any, Any]: ...
+    @property
+    def boundaries(self) -> list[np.ndarray[Any, Any]]: ...
+    @property
+    def remap_frequency(self) -> int: ...
+    @property
+    def buffer_capacity(self) -> int: ...
+    def grid_to_int_index(self, grid_indices: ArrayLike) -> np.ndarray[Any, Any]: ...
+    def int_to_grid_index(self, int_indices: ArrayLike) -> np.ndarray[Any, Any]: ...
+
+class DensityArchive(ArchiveBase):
+    def __init__(
+        self,
+        *,
+        measure_dim: Int,
+        buffer_size: Int = 10000,
+        density_method: Literal["kde", "kde_sklearn", "cnf"] = "kde",
+        bandwidth: Float | None = None,
+        sklearn_kwargs: dict[str, Any] | None = None,
+        cnf_kwargs: dict[str, Any] | None = None,
+        cnf_lr: Float = 1e-3,
+        cnf_train_steps: Int = 5,
+        cnf_batch_size: Int = 32,
+        cnf_min_buffer_size: Int = 128,
+        cnf_device: Any = "cpu",
+        seed: Any = None,
+        measures_dtype: DTypeLike | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    @property
+    def buffer(self) -> np.ndarray[Any, Any]: ...
+    def compute_density(self, measures: ArrayLike) -> np.ndarray[Any, Any]: ...
+    def add(
+        self, solution: ArrayLike | None, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike | None
+    ) -> BatchData: ...
 
 @dataclass
 class CQDScoreResult:

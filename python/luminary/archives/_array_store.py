@@ -24,7 +24,8 @@ def data_frame(columns: dict[str, np.ndarray]):
             flat.update({f"{name}_{i}": array[:, i] for i in range(array.shape[1])})
         else:
             raise ValueError(f"Field `{name}` has shape {array.shape[1:]} -- cannot convert fields with shape >1D to Pandas")
-    return ArchiveDataFrame(flat, copy=True)
+    # The columns are copies already.
+    return ArchiveDataFrame(flat, copy=False)
 
 
 def select(fields, return_type, known, column):
@@ -41,6 +42,15 @@ def select(fields, return_type, known, column):
         return tuple(column(name) for name in names)
     columns = {name: column(name) for name in names}
     return data_frame(columns) if return_type == "pandas" else columns
+
+
+def wrong_fields(found, expected):
+    """The error for data with other fields than those of a store."""
+    return ValueError(
+        f"`data` has keys {found.keys()} but should have the same keys as this ArrayStore, i.e., {expected.keys()}. This "
+        "error may occur if the archive has extra_fields but the fields were not passed to archive.add() or "
+        "scheduler.tell(). This can also occur if the archive and result_archive have different extra_fields."
+    )
 
 
 class ArrayStore:
@@ -83,7 +93,10 @@ class ArrayStore:
         return self._n_occupied
 
     def __iter__(self):
-        updates = list(self._updates)
+        return self._entries(list(self._updates))
+
+    def _entries(self, updates):
+        """Entries one by one, for as long as the store stays as it was when the iteration began."""
         for position in itertools.count():
             if updates != self._updates:
                 raise RuntimeError(_CHANGED)
@@ -154,12 +167,7 @@ class ArrayStore:
         """
         indices = np.asarray(indices, dtype=np.int32)
         if set(data) != set(self._fields):
-            raise ValueError(
-                f"`data` has keys {data.keys()} but should have the same keys as this ArrayStore, i.e., "
-                f"{self._fields.keys()}. This error may occur if the archive has extra_fields but the fields were not "
-                "passed to archive.add() or scheduler.tell(). This can also occur if the archive and result_archive "
-                "have different extra_fields."
-            )
+            raise wrong_fields(data, self._fields)
         columns = {}
         for name, values in data.items():
             array = self._fields[name]
@@ -184,6 +192,12 @@ class ArrayStore:
         self._updates[1] += 1
         self._n_occupied = 0
         self._occupied[:] = False
+
+    def _add_in_order(self, indices, data):
+        """As :meth:`add`, for distinct indices, which are listed as filled in this order."""
+        new, n_before = [index for index in indices if not self._occupied[index]], self._n_occupied
+        self.add(indices, data)
+        self._occupied_list[n_before : self._n_occupied] = new
 
     def resize(self, capacity):
         """Makes room for more entries.

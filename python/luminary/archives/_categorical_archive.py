@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from luminary._native import NativeArchive
-from luminary._validate import check_batch_shape, check_is_1d, check_shape
-from luminary.archives._cell_archive import CellArchive, parse_dtypes
+from luminary._validate import check_batch_shape, check_shape
+from luminary.archives._cell_archive import CellArchive, grid_to_int_index, int_to_grid_index
+from luminary.archives._settings import parse_dtypes
 
 
 class CategoricalArchive(CellArchive):
@@ -56,18 +57,17 @@ class CategoricalArchive(CellArchive):
         self._dims = np.array([len(names) for names in self._categories], dtype=np.int32)
         if not len(self._dims) or (self._dims < 1).any():
             raise ValueError("categories must have at least one entry for at least one measure")
-        solution_dtype, objective_dtype, _ = parse_dtypes(dtype, solution_dtype, objective_dtype, None)
+        solution_dtype, objective_dtype, _ = parse_dtypes(dtype, solution_dtype, objective_dtype, measures_dtype)
         super().__init__(
             solution_dim=solution_dim,
-            ranges=[(0.0, float(dim)) for dim in self._dims],
+            measure_dim=len(self._dims),
             learning_rate=learning_rate,
             threshold_min=threshold_min,
             qd_score_offset=qd_score_offset,
             seed=seed,
-            dtypes=(solution_dtype, objective_dtype, np.dtype(np.float64)),
+            dtypes=(solution_dtype, objective_dtype, np.dtype(object if measures_dtype is None else measures_dtype)),
             extra_fields=extra_fields,
         )
-        self._dtypes["measures"] = np.dtype(object if measures_dtype is None else measures_dtype)
         dims = self._dims.tolist()
         zeros, tops = [0.0] * len(dims), [float(dim) for dim in dims]
         self._start(NativeArchive.grid(self._native_dim, dims, zeros, tops, 1e-6, *self._native_settings()))
@@ -84,13 +84,13 @@ class CategoricalArchive(CellArchive):
 
     def _batch_measures(self, measures):
         """Positions of categories, in the middle of their cells."""
-        measures = np.asarray(measures, dtype=object)
+        measures = np.asarray(measures, dtype=self._dtypes["measures"])
         check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
         rows = [[position[name] for position, name in zip(self._positions, row)] for row in measures]
         return np.array(rows, dtype=np.float64).reshape(measures.shape) + 0.5
 
     def _one_measures(self, measures):
-        measures = np.asarray(measures, dtype=object)
+        measures = np.asarray(measures, dtype=self._dtypes["measures"])
         check_shape(measures, "measures", self._measure_dim, "measure_dim")
         return self._batch_measures(measures[None])
 
@@ -103,12 +103,8 @@ class CategoricalArchive(CellArchive):
 
     def grid_to_int_index(self, grid_indices):
         """Cells from a batch of categories' positions."""
-        grid_indices = np.asarray(grid_indices, dtype=np.int32)
-        check_batch_shape(grid_indices, "grid_indices", self._measure_dim, "measure_dim")
-        return np.ravel_multi_index(grid_indices.T, self._dims).astype(np.int32)
+        return grid_to_int_index(grid_indices, self._dims)
 
     def int_to_grid_index(self, int_indices):
         """Positions of categories from a batch of cells."""
-        int_indices = np.asarray(int_indices, dtype=np.int32)
-        check_is_1d(int_indices, "int_indices")
-        return np.asarray(np.unravel_index(int_indices, self._dims)).T.astype(np.int32)
+        return int_to_grid_index(int_indices, self._dims)

@@ -12,71 +12,13 @@ from luminary._validate import (
     check_is_1d,
     check_shape,
     field_array,
+    field_value,
     shape_tuple,
 )
 from luminary.archives._archive_base import ArchiveBase
 from luminary.archives._archive_stats import ArchiveStats
-from luminary.archives._array_store import _CHANGED, select
-
-_RESERVED = {"solution", "objective", "measures", "threshold", "index"}
-
-
-def parse_dtypes(dtype, solution_dtype, objective_dtype, measures_dtype):
-    """The three dtypes from either the common one or the separate ones."""
-    separate = (solution_dtype, objective_dtype, measures_dtype)
-    if dtype is not None and any(each is not None for each in separate):
-        raise ValueError(
-            "dtype cannot be used at the same time as solution_dtype, objective_dtype, or measures_dtype. Either pass "
-            "dtype on its own, or pass solution_dtype, objective_dtype, and/or measures_dtype."
-        )
-    if isinstance(dtype, dict):
-        raise ValueError(
-            "Expected dtype to be one dtype, found a dict. Please use `solution_dtype`, `objective_dtype`, and/or "
-            "`measures_dtype` instead."
-        )
-    default = np.float64 if dtype is None else dtype
-    return tuple(np.dtype(default if each is None else each) for each in separate)
-
-
-def parse_thresholds(learning_rate, threshold_min):
-    """Checks that learning rate and first threshold go together; returns the learning rate."""
-    if learning_rate is None and threshold_min != -np.inf:
-        raise ValueError(
-            "threshold_min was set without setting learning_rate. Please note that threshold_min is only used in "
-            "CMA-MAE; it is not intended to be used for only filtering archive solutions. To run CMA-MAE, please also "
-            "set learning_rate."
-        )
-    learning_rate = 1.0 if learning_rate is None else float(learning_rate)
-    if learning_rate != 1.0 and threshold_min == -np.inf:
-        raise ValueError("threshold_min can only be -np.inf if learning_rate is 1.0")
-    return learning_rate
-
-
-def parse_extra_fields(extra_fields, reserved=_RESERVED):
-    """Shape and dtype of each extra field, checked."""
-    extra = {}
-    for name, (shape, dtype) in (extra_fields or {}).items():
-        if name in reserved:
-            raise ValueError(f"The following names are not allowed in extra_fields: {reserved}")
-        if not name.isidentifier():
-            raise ValueError(f"Field names must be valid identifiers: `{name}`")
-        extra[name] = (shape_tuple(shape), np.dtype(dtype))
-    return extra
-
-
-def fits_native(dtype) -> bool:
-    """Whether every value of the dtype is a float64 exactly."""
-    return (dtype.kind == "f" and dtype.itemsize <= 8) or (dtype.kind in "iub" and dtype.itemsize <= 4)
-
-
-def missing_value(dtype):
-    """What stands for a missing elite in a field."""
-    if dtype == object:
-        return None
-    if dtype.kind in "fc":
-        return np.nan
-    return np.zeros((), dtype)[()]
-
+from luminary.archives._array_store import _CHANGED, select, wrong_fields
+from luminary.archives._settings import fits_native, missing_value, parse_extra_fields, parse_thresholds
 
 class CellArchive(ArchiveBase):
     """An archive whose cells are kept by the native engine.
@@ -88,7 +30,7 @@ class CellArchive(ArchiveBase):
         self,
         *,
         solution_dim,
-        ranges,
+        measure_dim,
         learning_rate,
         threshold_min,
         qd_score_offset,
@@ -96,14 +38,10 @@ class CellArchive(ArchiveBase):
         dtypes,
         extra_fields,
     ):
-        ranges = list(zip(*ranges))
         solution_dtype, objective_dtype, measures_dtype = dtypes
-        super().__init__(solution_dim=solution_dim, objective_dim=(), measure_dim=len(ranges[0]))
+        super().__init__(solution_dim=solution_dim, objective_dim=(), measure_dim=measure_dim)
         self._rng = np.random.default_rng(seed)
         self._solution_shape = shape_tuple(solution_dim)
-        self._lower_bounds = np.array(ranges[0], dtype=measures_dtype)
-        self._upper_bounds = np.array(ranges[1], dtype=measures_dtype)
-        self._interval_size = self._upper_bounds - self._lower_bounds
         self._learning_rate = objective_dtype.type(parse_thresholds(learning_rate, threshold_min))
         self._threshold_min = objective_dtype.type(threshold_min)
         self._qd_score_offset = objective_dtype.type(qd_score_offset)
@@ -162,21 +100,6 @@ class CellArchive(ArchiveBase):
         return self._native.n_cells
 
     @property
-    def lower_bounds(self):
-        """Lower bound of each measure."""
-        return self._lower_bounds
-
-    @property
-    def upper_bounds(self):
-        """Upper bound of each measure."""
-        return self._upper_bounds
-
-    @property
-    def interval_size(self):
-        """Range of each measure, upper minus lower bound."""
-        return self._interval_size
-
-    @property
     def learning_rate(self):
         """How fast thresholds follow the solutions that are added."""
         return self._learning_rate
@@ -233,7 +156,10 @@ class CellArchive(ArchiveBase):
         return len(self._native)
 
     def __iter__(self):
-        updates = self._updates
+        return self._elites(self._updates)
+
+    def _elites(self, updates):
+        """Elites one by one, for as long as the archive stays as it was when the iteration began."""
         data = self.data()
         order = ["index", *(name for name in self._dtypes if name != "index")]
         for row in range(len(data["index"])):
@@ -313,7 +239,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite. The archive is unchanged.
         """
-        solution = self._single(solution, self._solution_shape, self._dtypes["solution"])
+        solution = field_value(solution, self._solution_shape, self._dtypes["solution"])
         check_shape(solution, "solution", self._solution_dim, "solution_dim")
         if objective is None:
             raise ValueError("objective cannot be None")
@@ -325,18 +251,9 @@ class CellArchive(ArchiveBase):
         extra = {}
         for name, values in fields.items():
             shape, dtype = self._extra_desc.get(name, ((), np.dtype(object)))
-            extra[name] = self._single(values, shape, dtype)[None]
+            extra[name] = field_value(values, shape, dtype)[None]
         status, value = self._add_checked(solution[None], objective.reshape(1), measures, extra)
         return {"status": status[0], "value": self._dtypes["objective"].type(value[0])}
-
-    @staticmethod
-    def _single(value, shape, dtype):
-        """One value of a field as an array of its own shape."""
-        if dtype == object and shape == ():
-            array = np.empty((), dtype=object)
-            array[()] = value
-            return array
-        return np.asarray(value, dtype=dtype)
 
     def _add_checked(self, solution, objective, measures, extra):
         """Adds rows whose shapes and values have been checked; returns status and value of each."""
@@ -350,12 +267,8 @@ class CellArchive(ArchiveBase):
             # Only rows that are added need their extra fields.
             status, value, _, _ = self._native.copy().add(rows, objective, measures, False)
             if status.any():
-                given = {"solution", "objective", "measures", "threshold", *extra}
-                raise ValueError(
-                    f"`data` has keys {sorted(given)} but should have the same keys as this archive, i.e., "
-                    f"{sorted(set(self._dtypes) - {'index'})}. This error may occur if the archive has extra_fields but "
-                    "the fields were not passed to archive.add() or scheduler.tell()."
-                )
+                given = {**dict.fromkeys(("solution", "objective", "measures")), **extra, "threshold": None}
+                raise wrong_fields(given, {name: None for name in self._dtypes if name != "index"})
             return status, value
         best_before = self._native.stats()[4]
         status, value, cells, seated = self._native.add(rows, objective, measures, bool(self._by_cell))
@@ -462,7 +375,7 @@ class CellArchive(ArchiveBase):
             raise ValueError(
                 "Cannot take a larger sample than the number of elites in the archive when 'replace=False'"
             )
-        slots = self._rng.choice(n_elites, size=int(n), replace=replace).astype(np.int64, copy=False)
+        slots = self._rng.choice(n_elites, size=n, replace=replace).astype(np.int64, copy=False)
         return {name: self._read(name, slots) for name in self._dtypes}
 
     def _read(self, name, slots):
@@ -479,3 +392,47 @@ class CellArchive(ArchiveBase):
         cells = self._native.cells()
         cells = cells if slots is None else cells[slots]
         return cells if name == "index" else self._by_cell[name][cells]
+
+
+class BoundedArchive(CellArchive):
+    """A cell archive whose measures have a lower and an upper bound each."""
+
+    def __init__(self, *, ranges, dtypes, **settings):
+        lower, upper = zip(*ranges, strict=True)
+        super().__init__(measure_dim=len(lower), dtypes=dtypes, **settings)
+        self._lower_bounds = np.array(lower, dtype=dtypes[2])
+        self._upper_bounds = np.array(upper, dtype=dtypes[2])
+        self._interval_size = self._upper_bounds - self._lower_bounds
+
+    def _native_bounds(self):
+        """Both bounds as lists for the engine."""
+        return self._lower_bounds.astype(np.float64).tolist(), self._upper_bounds.astype(np.float64).tolist()
+
+    @property
+    def lower_bounds(self):
+        """Lower bound of each measure."""
+        return self._lower_bounds
+
+    @property
+    def upper_bounds(self):
+        """Upper bound of each measure."""
+        return self._upper_bounds
+
+    @property
+    def interval_size(self):
+        """Range of each measure, upper minus lower bound."""
+        return self._interval_size
+
+
+def grid_to_int_index(grid_indices, dims):
+    """Cells of a grid from a batch of positions along each measure."""
+    grid_indices = np.asarray(grid_indices)
+    check_batch_shape(grid_indices, "grid_indices", len(dims), "measure_dim")
+    return np.ravel_multi_index(grid_indices.T, dims).astype(np.int32)
+
+
+def int_to_grid_index(int_indices, dims):
+    """Positions along each measure from a batch of a grid's cells."""
+    int_indices = np.asarray(int_indices)
+    check_is_1d(int_indices, "int_indices")
+    return np.asarray(np.unravel_index(int_indices, dims)).T.astype(np.int32)

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from luminary._native import NativeArchive
-from luminary.archives._cell_archive import CellArchive, parse_dtypes
+from luminary.archives._cell_archive import BoundedArchive
 from luminary.archives._k_means import k_means_centroids
+from luminary.archives._settings import parse_dtypes
 
 _DEPRECATED = {
     "cells": "Please pass in `centroids` instead.",
@@ -20,7 +21,7 @@ _DEPRECATED = {
 }
 
 
-class CVTArchive(CellArchive):
+class CVTArchive(BoundedArchive):
     """An archive whose cells are the regions nearest to centroids, in any number of measures.
 
     Args:
@@ -113,8 +114,7 @@ class CVTArchive(CellArchive):
         native = NativeArchive.cvt(
             self._native_dim,
             self._centroids.astype(np.float64).ravel().tolist(),
-            self._lower_bounds.astype(np.float64).tolist(),
-            self._upper_bounds.astype(np.float64).tolist(),
+            *self._native_bounds(),
             *self._native_settings(),
         )
         self._start(native)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from luminary._native import NativeArchive
-from luminary._validate import check_batch_shape, check_is_1d
-from luminary.archives._cell_archive import CellArchive, parse_dtypes
+from luminary.archives._cell_archive import BoundedArchive, grid_to_int_index, int_to_grid_index
+from luminary.archives._settings import parse_dtypes
 
 
-class GridArchive(CellArchive):
+class GridArchive(BoundedArchive):
     """An archive that cuts every measure into equal intervals and keeps one elite in each cell.
 
     Args:
@@ -84,14 +84,14 @@ class GridArchive(CellArchive):
         native = NativeArchive.grid(
             self._native_dim,
             dims.tolist(),
-            self._lower_bounds.astype(np.float64).tolist(),
-            self._upper_bounds.astype(np.float64).tolist(),
+            *self._native_bounds(),
             float(self._epsilon),
             *self._native_settings(),
         )
         self._dims = dims
         bounds = zip(self._lower_bounds, self._upper_bounds, dims)
-        self._boundaries = [np.linspace(lower, upper, dim + 1, dtype=lower.dtype) for lower, upper, dim in bounds]
+        dtype = np.result_type(self._dtypes["measures"], np.float16)
+        self._boundaries = [np.linspace(lower, upper, dim + 1, dtype=dtype) for lower, upper, dim in bounds]
         self._start(native)
 
     @property
@@ -113,21 +113,19 @@ class GridArchive(CellArchive):
         """Cells from a batch of intervals, one for each measure.
 
         Raises:
+            TypeError: Indices that are no integers.
             ValueError: A wrong shape or an interval that does not exist.
         """
-        grid_indices = np.asarray(grid_indices, dtype=np.int32)
-        check_batch_shape(grid_indices, "grid_indices", self._measure_dim, "measure_dim")
-        return np.ravel_multi_index(grid_indices.T, self._dims).astype(np.int32)
+        return grid_to_int_index(grid_indices, self._dims)
 
     def int_to_grid_index(self, int_indices):
         """Intervals of each measure from a batch of cells.
 
         Raises:
+            TypeError: Indices that are no integers.
             ValueError: A wrong shape or a cell that does not exist.
         """
-        int_indices = np.asarray(int_indices, dtype=np.int32)
-        check_is_1d(int_indices, "int_indices")
-        return np.asarray(np.unravel_index(int_indices, self._dims)).T.astype(np.int32)
+        return int_to_grid_index(int_indices, self._dims)
 
     def retessellate(self, new_dims):
         """Changes the number of intervals and adds the elites again; where several meet, the best stays.

@@ -8,6 +8,10 @@ from luminary._native import k_means
 from luminary._validate import as_native
 
 _MAX_ITERATIONS = 300
+#: Arguments of scikit-learn's ``k_means``.
+_KNOWN = {
+    "init", "sample_weight", "n_init", "max_iter", "verbose", "tol", "random_state", "copy_x", "algorithm", "return_n_iter",
+}
 
 
 def k_means_centroids(*, centroids, ranges, samples=100_000, dtype=np.float64, seed=None, k_means_kwargs=None):
@@ -27,6 +31,7 @@ def k_means_centroids(*, centroids, ranges, samples=100_000, dtype=np.float64, s
         The centroids, and the points they were computed from.
 
     Raises:
+        TypeError: ``k_means_kwargs`` that scikit-learn does not know either.
         ValueError: Points of the wrong shape, or fewer points than centroids.
 
     Example:
@@ -47,6 +52,9 @@ def k_means_centroids(*, centroids, ranges, samples=100_000, dtype=np.float64, s
                 f"measure_dim)) but it had shape {samples.shape}."
             )
     kwargs = dict(k_means_kwargs or {})
+    for name in kwargs:
+        if name not in _KNOWN:
+            raise TypeError(f"got an unexpected keyword argument '{name}'")
     if centroids < 1:
         raise ValueError(f"centroids should be at least 1, but it is {centroids}.")
     if len(samples) < centroids:

@@ -11,9 +11,10 @@ from luminary._validate import (
     check_finite,
     check_is_1d,
     check_shape,
+    shape_tuple,
 )
 from luminary.archives._cell_archive import CellArchive
-from luminary.emitters._emitter_base import solution_dtype
+from luminary.emitters._emitter_base import archive_dtypes, solution_dtype
 
 
 def native_archive(archive):
@@ -45,20 +46,28 @@ def parse_start(archive, x0, initial_solutions):
     return None, initial_solutions
 
 
-def check_told(archive, solution, objective, measures, add_info, fields, jacobian=None):
+def check_batch(batch_size):
+    """The batch size as an int of at least one."""
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, but it is {batch_size}")
+    return int(batch_size)
+
+
+def check_told(archive, solution, objective, measures, add_info, fields):
     """Checks the arguments of an emitter's tell; returns them as arrays."""
-    solution = np.asarray(solution)
+    dtypes = archive_dtypes(archive)
+    solution = np.asarray(solution, dtype=dtypes.get("solution"))
     check_batch_shape(solution, "solution", archive.solution_dim, "solution_dim")
     batch_size = len(solution)
     data = {"solution": solution}
     if objective is None:
         data["objective"] = None
     else:
-        data["objective"] = np.asarray(objective)
+        data["objective"] = np.asarray(objective, dtype=dtypes.get("objective"))
         check_is_1d(data["objective"], "objective")
         check_batch_size(data["objective"], "objective", batch_size)
         check_finite(data["objective"], "objective")
-    data["measures"] = np.asarray(measures)
+    data["measures"] = np.asarray(measures, dtype=dtypes.get("measures"))
     check_batch_shape(data["measures"], "measures", archive.measure_dim, "measure_dim")
     check_batch_size(data["measures"], "measures", batch_size)
     check_finite(data["measures"], "measures")
@@ -69,17 +78,21 @@ def check_told(archive, solution, objective, measures, add_info, fields, jacobia
     for name, values in add_info.items():
         info[name] = np.asarray(values)
         check_batch_size(info[name], name, batch_size)
-    if jacobian is not None:
-        jacobian = np.asarray(jacobian)
-        dims = (1 + archive.measure_dim, int(np.prod(np.atleast_1d(archive.solution_dim))))
-        if jacobian.ndim != 3 or jacobian.shape[1:] != dims:
-            raise ValueError(
-                f"Expected jacobian to be an array with shape (batch_size, {dims[0]}, {dims[1]}) (i.e. shape (batch_size, "
-                f"measure_dim + 1, solution_dim)) but it had shape {jacobian.shape}."
-            )
-        check_batch_size(jacobian, "jacobian", batch_size)
-        check_finite(jacobian, "jacobian")
-    return data, info, jacobian
+    return data, info
+
+
+def check_jacobian(archive, jacobian, batch_size):
+    """Checks the Jacobians of a batch of solutions; returns them as an array."""
+    jacobian = np.asarray(jacobian)
+    dims = (1 + archive.measure_dim, int(np.prod(shape_tuple(archive.solution_dim))))
+    if jacobian.ndim != 3 or jacobian.shape[1:] != dims:
+        raise ValueError(
+            f"Expected jacobian to be an array with shape (batch_size, {dims[0]}, {dims[1]}) (i.e. shape (batch_size, "
+            f"measure_dim + 1, solution_dim)) but it had shape {jacobian.shape}."
+        )
+    check_batch_size(jacobian, "jacobian", batch_size)
+    check_finite(jacobian, "jacobian")
+    return jacobian
 
 
 def _numbers(measures):

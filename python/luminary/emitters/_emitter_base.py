@@ -98,6 +98,11 @@ class EmitterBase(ABC):
         """Upper bounds of the solutions, inf where there is none."""
         return self._upper_bounds
 
+    def _clipped(self, solutions):
+        """Solutions within the bounds, in the dtype of the archive's."""
+        solutions = np.clip(solutions, self._lower_bounds, self._upper_bounds)
+        return solutions.astype(solution_dtype(self._archive), copy=False)
+
     def ask(self):
         """New solutions, one in each row; none by default."""
         return np.empty((0, *shape_tuple(self._solution_dim)), dtype=solution_dtype(self._archive))
@@ -132,7 +137,12 @@ class EmitterBase(ABC):
 
 def solution_dtype(archive):
     """The dtype of the archive's solutions; float64 if it does not say."""
+    return np.dtype(archive_dtypes(archive).get("solution", np.float64))
+
+
+def archive_dtypes(archive):
+    """The dtypes of the archive's fields, as far as it says."""
     try:
-        return np.dtype(archive.dtypes["solution"])
-    except (NotImplementedError, AttributeError, KeyError):
-        return np.dtype(np.float64)
+        return archive.dtypes
+    except (NotImplementedError, AttributeError):
+        return {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary.emitters._common import parse_start
-from luminary.emitters._emitter_base import EmitterBase, solution_dtype
+from luminary.emitters._common import check_batch, parse_start
+from luminary.emitters._emitter_base import EmitterBase
 from luminary.emitters.operators import _get_op
 
 
@@ -58,7 +58,7 @@ class GeneticAlgorithmEmitter(EmitterBase):
             lower_bounds=lower_bounds,
             upper_bounds=upper_bounds,
         )
-        self._batch_size = int(batch_size)
+        self._batch_size = check_batch(batch_size)
         self._operator = _get_op(operator)(seed=seed, **dict(operator_kwargs or {}))
 
     @property
@@ -84,10 +84,9 @@ class GeneticAlgorithmEmitter(EmitterBase):
     def ask(self):
         """New solutions from elites of the archive; while it is empty, ``initial_solutions`` or varied ``x0``."""
         if self._initial_solutions is not None and self._archive.empty:
-            return np.clip(self._initial_solutions, self._lower_bounds, self._upper_bounds)
+            return self._clipped(self._initial_solutions)
         if self._operator.parent_type == 1:
             parents = self._parents()
         else:
             parents = np.stack((self._parents(), self._parents()))
-        solutions = np.clip(self._operator.ask(parents), self._lower_bounds, self._upper_bounds)
-        return solutions.astype(solution_dtype(self._archive), copy=False)
+        return self._clipped(self._operator.ask(parents))

@@ -5,24 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from luminary._native import NativeEmitter
-from luminary._seed import native_seed
-from luminary._validate import as_native, check_shape
-from luminary.emitters._common import check_told, tell_native
-from luminary.emitters._emitter_base import EmitterBase, solution_dtype
-from luminary.emitters._learning import (
-    LearningRules,
-    check_rules,
-    measure_bounds,
-    native_ranker,
-    native_strategy,
-    spawn_seeds,
-)
-from luminary.emitters.opt import AdamOpt, GradientAscentOpt, _get_es, _get_grad_opt
-from luminary.emitters.opt._native_es import _ADAM, native_arguments
-from luminary.emitters.rankers import _get_ranker
+from luminary._validate import as_native
+from luminary.emitters._common import check_jacobian, check_told
+from luminary.emitters._emitter_base import solution_dtype
+from luminary.emitters._learning import LearningEmitter
+from luminary.emitters.opt import AdamOpt, GradientAscentOpt, _get_grad_opt
+from luminary.emitters.opt._native_strategy import ADAM
+
+_NATIVE_OPTS = (AdamOpt, GradientAscentOpt)
 
 
-class GradientArborescenceEmitter(LearningRules, EmitterBase):
+class GradientArborescenceEmitter(LearningEmitter):
     """Branches along gradients, with coefficients from an evolution strategy (CMA-MEGA; with "imp" CMA-MAEGA).
 
     Each iteration starts with :meth:`ask_dqd` and :meth:`tell_dqd`, which give the gradients at the search point; then
@@ -31,7 +24,7 @@ class GradientArborescenceEmitter(LearningRules, EmitterBase):
     Args:
         archive: The archive that solutions go to.
         x0: Where the search point starts.
-        sigma0: First step size of the coefficients.
+        sigma0: First step size of the coefficients; one number, or one for each.
         lr: Learning rate of the gradient optimiser.
         ranker: Name of a ranker, or a callable that takes a seed; see :mod:`luminary.emitters.rankers`.
         selection_rule: "mu" learns from the better half, "filter" from all that changed the archive.
@@ -91,73 +84,45 @@ class GradientArborescenceEmitter(LearningRules, EmitterBase):
                 "support bounds of the solution space: how to keep gradient steps within bounds is an open problem."
             )
         super().__init__(
-            archive, solution_dim=archive.solution_dim, bounds=None, lower_bounds=None, upper_bounds=None
+            archive,
+            x0=x0,
+            sigma0=sigma0,
+            selection_rule=selection_rule,
+            restart_rule=restart_rule,
+            bounds=None,
+            lower_bounds=None,
+            upper_bounds=None,
         )
-        self._x0 = np.array(x0, dtype=solution_dtype(archive))
-        check_shape(self._x0, "x0", archive.solution_dim, "archive.solution_dim")
-        if self._x0.ndim != 1:
-            raise ValueError(f"Expected x0 to be a 1D array but it had shape {self._x0.shape}.")
-        check_rules(selection_rule, restart_rule)
-        self._sigma0, self._selection_rule, self._restart_rule = sigma0, selection_rule, restart_rule
-        self._epsilon, self._normalize_grad = epsilon, normalize_grad
+        self._epsilon, self._normalize_grad, self._jacobian = epsilon, normalize_grad, None
         grad_opt, grad_opt_kwargs = _get_grad_opt(grad_opt), dict(grad_opt_kwargs or {})
         # Built even when the native twin does the work: it checks the settings.
         self._grad_opt = grad_opt(theta0=self._x0, lr=lr, **grad_opt_kwargs)
-        names = native_ranker(ranker), native_strategy(es)
-        self._native_ranker = names[0]
-        if None not in names and grad_opt in (AdamOpt, GradientAscentOpt):
-            step = {**(_ADAM if grad_opt is AdamOpt else {}), "lr": lr, **grad_opt_kwargs}
-            self._native = self._build_native(*names, dict(es_kwargs or {}), step, batch_size, seed)
-            self._batch_size = self._native.batch_size
-        else:
-            self._native = None
-            self._build_python(ranker, es, dict(es_kwargs or {}), batch_size, seed)
+        step = {**(ADAM if grad_opt is AdamOpt else {}), "lr": lr, **grad_opt_kwargs}
+        self._step = {name: float(value) for name, value in step.items()} if grad_opt in _NATIVE_OPTS else None
+        self._start(ranker, es, es_kwargs, batch_size, seed, is_native=self._step is not None)
 
-    def _build_native(self, ranker, es, es_kwargs, step, batch_size, seed):
-        n_coefficients = 1 + self._archive.measure_dim
-        es_kwargs, batch_size = native_arguments(es, es_kwargs, n_coefficients, batch_size, False)
-        return NativeEmitter.arborescence(
-            as_native(self._x0).tolist(),
-            float(self._sigma0),
-            {name: float(value) for name, value in step.items()},
-            ranker,
-            self._selection_rule,
-            self._restart_rule,
-            es,
-            es_kwargs,
-            batch_size,
-            float(self._epsilon) if self._normalize_grad else None,
-            measure_bounds(self._archive),
-            native_seed(seed),
-        )
+    def _strategy_dim(self):
+        return 1 + self._archive.measure_dim
 
-    def _build_python(self, ranker, es, es_kwargs, batch_size, seed):
-        opt_seed, ranker_seed = spawn_seeds(seed, 2)
-        self._restarts_python = self._itrs_python = 0
-        self._jacobian = None
-        self._n_coefficients = 1 + self._archive.measure_dim
-        self._opt = _get_es(es)(
-            sigma0=self._sigma0,
-            solution_dim=self._n_coefficients,
-            batch_size=batch_size,
-            seed=opt_seed,
-            dtype=solution_dtype(self._archive),
-            **es_kwargs,
-        )
-        self._opt.reset(np.zeros(self._n_coefficients))
-        self._ranker = _get_ranker(ranker)(ranker_seed)
-        self._ranker.reset(self, self._archive)
-        self._batch_size = self._opt.batch_size
+    def _search_bounds(self):
+        return -np.inf, np.inf
 
-    @property
-    def x0(self):
-        """Where the search point starts."""
-        return self._x0
+    def _search_start(self):
+        return np.zeros(self._strategy_dim())
 
-    @property
-    def batch_size(self):
-        """Solutions of an :meth:`ask`."""
-        return self._batch_size
+    def _build_native(self, x0, sigma0, *arguments):
+        normalise = float(self._epsilon) if self._normalize_grad else None
+        return NativeEmitter.arborescence(x0, sigma0, *arguments, self._step, normalise)
+
+    def _restart(self, x0):
+        self._grad_opt.reset(x0)
+        self._opt.reset(self._search_start())
+
+    def _move(self, parents):
+        if len(parents):
+            weights = np.log(len(parents) + 0.5) - np.log(np.arange(1, len(parents) + 1))
+            mean = (weights / weights.sum()) @ parents
+            self._grad_opt.step(mean - self._grad_opt.theta)
 
     @property
     def batch_size_dqd(self):
@@ -168,16 +133,6 @@ class GradientArborescenceEmitter(LearningRules, EmitterBase):
     def epsilon(self):
         """Added to the length of gradients."""
         return self._epsilon
-
-    @property
-    def restarts(self):
-        """Number of restarts."""
-        return self._restarts_python if self._native is None else self._native.restarts
-
-    @property
-    def itrs(self):
-        """Number of iterations: calls of :meth:`tell`."""
-        return self._itrs_python if self._native is None else self._native.iterations
 
     def ask_dqd(self):
         """The search point, whose gradients are wanted."""
@@ -199,7 +154,8 @@ class GradientArborescenceEmitter(LearningRules, EmitterBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        _, _, jacobian = check_told(self._archive, solution, objective, measures, add_info, fields, jacobian)
+        data, _ = check_told(self._archive, solution, objective, measures, add_info, fields)
+        jacobian = check_jacobian(self._archive, jacobian, len(data["solution"]))
         if self._native is not None:
             self._native.tell_gradients(as_native(jacobian))
             return
@@ -207,10 +163,16 @@ class GradientArborescenceEmitter(LearningRules, EmitterBase):
             jacobian = jacobian / (np.linalg.norm(jacobian, axis=2, keepdims=True) + self._epsilon)
         self._jacobian = jacobian
 
-    def _check_gradients(self, call):
-        has_gradients = self._jacobian is not None if self._native is None else self._native.has_gradients
-        if not has_gradients:
-            raise RuntimeError(f"Please call ask_dqd() and tell_dqd() before calling {call}().")
+    def _has_gradients(self):
+        return self._jacobian is not None if self._native is None else self._native.has_gradients
+
+    def _check_gradients(self):
+        if not self._has_gradients():
+            raise RuntimeError("Please call ask_dqd() and tell_dqd() before calling ask().")
+
+    def _check_ready(self):
+        if not self._has_gradients():
+            raise RuntimeError("Please call ask_dqd(), tell_dqd(), and ask() before calling tell().")
 
     def ask(self):
         """New solutions, branched from the search point along its gradients.
@@ -218,7 +180,7 @@ class GradientArborescenceEmitter(LearningRules, EmitterBase):
         Raises:
             RuntimeError: No gradients have been told yet.
         """
-        self._check_gradients("ask")
+        self._check_gradients()
         if self._native is not None:
             return self._native.ask(None).astype(solution_dtype(self._archive), copy=False)
         coefficients = self._opt.ask()
@@ -238,21 +200,4 @@ class GradientArborescenceEmitter(LearningRules, EmitterBase):
             RuntimeError: No gradients have been told yet.
             ValueError: A wrong shape or a value that is not finite.
         """
-        data, info, _ = check_told(self._archive, solution, objective, measures, add_info, fields)
-        self._check_gradients("tell")
-        if self._native is not None:
-            tell_native(self._native, self._archive, data, info, self._native_ranker)
-            return
-        self._itrs_python += 1
-        indices, values = self._ranker.rank(self, self._archive, data, info)
-        num_parents = self._num_parents(info)
-        if num_parents > 0:
-            weights = np.log(num_parents + 0.5) - np.log(np.arange(1, num_parents + 1))
-            mean = (weights / weights.sum()) @ data["solution"][indices[:num_parents]]
-            self._grad_opt.step(mean - self._grad_opt.theta)
-        self._opt.tell(indices, values, num_parents)
-        if self._opt.check_stop(values[indices]) or self._wants_restart(info):
-            self._grad_opt.reset(self._restart_point())
-            self._opt.reset(np.zeros(self._n_coefficients))
-            self._ranker.reset(self, self._archive)
-            self._restarts_python += 1
+        self._tell(solution, objective, measures, add_info, fields)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from luminary._validate import shape_tuple
-from luminary.emitters._common import check_told, parse_start
+from luminary.emitters._common import check_batch, check_jacobian, check_told, parse_start
 from luminary.emitters._emitter_base import EmitterBase, solution_dtype
 
 
@@ -76,7 +76,7 @@ class GradientOperatorEmitter(EmitterBase):
         self._sigma = np.array(sigma, dtype=solution_dtype(archive))
         self._sigma_g, self._line_sigma = sigma_g, line_sigma
         self._measure_gradients, self._normalize_grad = measure_gradients, normalize_grad
-        self._epsilon, self._operator_type, self._batch_size = epsilon, operator_type, int(batch_size)
+        self._epsilon, self._operator_type, self._batch_size = epsilon, operator_type, check_batch(batch_size)
         self._rng = np.random.default_rng(seed)
         self._parents = self._jacobian = None
 
@@ -113,10 +113,6 @@ class GradientOperatorEmitter(EmitterBase):
     def _starts_with_given(self):
         return self._initial_solutions is not None and self._archive.empty
 
-    def _clipped(self, solutions):
-        solutions = np.clip(solutions, self._lower_bounds, self._upper_bounds)
-        return solutions.astype(solution_dtype(self._archive), copy=False)
-
     def ask_dqd(self):
         """Varied elites whose gradients are wanted; none while the archive is empty and there are given solutions."""
         if self._starts_with_given():
@@ -148,7 +144,8 @@ class GradientOperatorEmitter(EmitterBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        _, _, jacobian = check_told(self._archive, solution, objective, measures, add_info, fields, jacobian)
+        data, _ = check_told(self._archive, solution, objective, measures, add_info, fields)
+        jacobian = check_jacobian(self._archive, jacobian, len(data["solution"]))
         if self._normalize_grad:
             jacobian = jacobian / (np.linalg.norm(jacobian, axis=2, keepdims=True) + self._epsilon)
         self._jacobian = jacobian
@@ -160,7 +157,7 @@ class GradientOperatorEmitter(EmitterBase):
             RuntimeError: No gradients have been told yet.
         """
         if self._starts_with_given():
-            return np.clip(self._initial_solutions, self._lower_bounds, self._upper_bounds)
+            return self._clipped(self._initial_solutions)
         if self._jacobian is None or self._parents is None:
             raise RuntimeError("Please call ask_dqd() and tell_dqd() before calling ask().")
         if self._measure_gradients:

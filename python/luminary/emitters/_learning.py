@@ -1,4 +1,4 @@
-"""What emitters that learn have in common: rules, names and seeds."""
+"""What emitters that learn have in common: a ranker, a strategy, and when to restart."""
 
 from __future__ import annotations
 
@@ -6,53 +6,152 @@ from numbers import Integral
 
 import numpy as np
 
+from luminary._seed import native_seed
+from luminary._validate import as_native, check_shape
+from luminary.emitters._common import check_told, native_bounds, tell_native
+from luminary.emitters._emitter_base import EmitterBase, solution_dtype
 from luminary.emitters.opt import _STRATEGIES, _get_es
+from luminary.emitters.opt._native_strategy import is_native_shape, native_arguments
 from luminary.emitters.rankers import _NATIVE, _get_ranker
 
 
-def check_rules(selection_rule, restart_rule):
-    """Raises ValueError for rules that do not exist."""
-    if selection_rule not in ("mu", "filter"):
-        raise ValueError(f"Invalid selection_rule {selection_rule}")
-    is_count = isinstance(restart_rule, Integral) and not isinstance(restart_rule, bool)
-    if is_count:
-        if restart_rule < 1:
-            raise ValueError(f"Invalid restart_rule {restart_rule}; a number of iterations must be at least 1")
-    elif restart_rule not in ("basic", "no_improvement"):
-        raise ValueError(f"Invalid restart_rule {restart_rule}")
+class LearningEmitter(EmitterBase):
+    """An emitter whose strategy adapts to a ranking; native if ranker, strategy and settings are the engine's.
 
+    Subclasses call :meth:`_start` at the end of their constructor, and say what the strategy searches
+    (:meth:`_strategy_dim`, :meth:`_search_bounds`), how the native emitter is built (:meth:`_build_native`) and what a
+    restart means (:meth:`_restart`).
+    """
 
-def native_ranker(ranker):
-    """Name of the native twin of a ranker, or None."""
-    ranker = _get_ranker(ranker)
-    return next((name for name, each in _NATIVE.items() if each is ranker), None)
+    def __init__(self, archive, *, x0, sigma0, selection_rule, restart_rule, bounds, lower_bounds, upper_bounds):
+        super().__init__(
+            archive,
+            solution_dim=archive.solution_dim,
+            bounds=bounds,
+            lower_bounds=lower_bounds,
+            upper_bounds=upper_bounds,
+        )
+        self._x0 = np.array(x0, dtype=solution_dtype(archive))
+        check_shape(self._x0, "x0", archive.solution_dim, "archive.solution_dim")
+        if self._x0.ndim != 1:
+            raise ValueError(f"Expected x0 to be a 1D array but it had shape {self._x0.shape}.")
+        check_rules(selection_rule, restart_rule)
+        self._sigma0, self._selection_rule, self._restart_rule = sigma0, selection_rule, restart_rule
 
+    # Construction.
 
-def native_strategy(es):
-    """Name of the native strategy behind an ES, or None."""
-    es = _get_es(es)
-    return next((name for name, each in _STRATEGIES.items() if each is es), None)
+    def _start(self, ranker, es, es_kwargs, batch_size, seed, is_native=True):
+        """Builds the native emitter, or ranker and strategy when any part is not the engine's."""
+        ranker_class, es_class, es_kwargs = _get_ranker(ranker), _get_es(es), dict(es_kwargs or {})
+        self._native, self._native_ranker = None, _name_of(ranker_class, _NATIVE)
+        es_name = _name_of(es_class, _STRATEGIES)
+        if is_native and self._native_ranker is not None and es_name is not None:
+            is_bounded = native_bounds(*self._search_bounds()) is not None
+            settings, n_rows = native_arguments(es_name, es_kwargs, self._strategy_dim(), batch_size, is_bounded)
+            if is_native_shape(es_name, self._sigma0, n_rows):
+                start = np.clip(as_native(self._x0), self._lower_bounds, self._upper_bounds).tolist()
+                rules = (self._native_ranker, self._selection_rule, self._restart_rule)
+                strategy = (es_name, settings, n_rows, self._measure_bounds(), native_seed(seed))
+                self._native = self._build_native(start, float(self._sigma0), *rules, *strategy)
+                self._batch_size = n_rows
+                return
+        self._build_python(ranker_class, es_class, es_kwargs, batch_size, seed)
 
+    def _measure_bounds(self):
+        """Bounds of the measures for the engine; the unit interval for rankers that do not look at them."""
+        if self._native_ranker in ("rd", "2rd"):
+            bounds = self._archive.lower_bounds, self._archive.upper_bounds
+            return tuple(np.asarray(each, dtype=np.float64).tolist() for each in bounds)
+        return [0.0] * self._archive.measure_dim, [1.0] * self._archive.measure_dim
 
-def spawn_seeds(seed, n):
-    """Independent integer seeds, or Nones."""
-    if seed is None:
-        return [None] * n
-    if isinstance(seed, np.random.Generator):
-        return [int(each) for each in seed.integers(0, 2**63, size=n)]
-    sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    return [int(each) for each in sequence.generate_state(n, np.uint64)]
+    def _build_python(self, ranker_class, es_class, es_kwargs, batch_size, seed):
+        opt_seed, ranker_seed = spawn_seeds(seed, 2)
+        lower_bounds, upper_bounds = self._search_bounds()
+        self._restarts_python = self._itrs_python = 0
+        self._opt = es_class(
+            sigma0=self._sigma0,
+            solution_dim=self._strategy_dim(),
+            batch_size=batch_size,
+            seed=opt_seed,
+            dtype=solution_dtype(self._archive),
+            lower_bounds=lower_bounds,
+            upper_bounds=upper_bounds,
+            **es_kwargs,
+        )
+        self._opt.reset(self._search_start())
+        self._ranker = ranker_class(ranker_seed)
+        self._ranker.reset(self, self._archive)
+        self._batch_size = self._opt.batch_size
 
+    def _strategy_dim(self):
+        """Components of what the strategy searches."""
+        raise NotImplementedError
 
-def measure_bounds(archive):
-    """Bounds of the measures for the engine; the unit interval if the archive does not say."""
-    if hasattr(archive, "lower_bounds") and hasattr(archive, "upper_bounds"):
-        return np.asarray(archive.lower_bounds, float).tolist(), np.asarray(archive.upper_bounds, float).tolist()
-    return [0.0] * archive.measure_dim, [1.0] * archive.measure_dim
+    def _search_bounds(self):
+        """Lower and upper bounds of what the strategy searches."""
+        raise NotImplementedError
 
+    def _search_start(self):
+        """Where the strategy starts."""
+        raise NotImplementedError
 
-class LearningRules:
-    """Selection and restarts for emitters whose ranker or strategy is written in Python."""
+    def _build_native(self, x0, sigma0, *arguments):
+        raise NotImplementedError
+
+    # Properties.
+
+    @property
+    def x0(self):
+        """Where the search starts."""
+        return self._x0
+
+    @property
+    def batch_size(self):
+        """Solutions of an :meth:`ask`."""
+        return self._batch_size
+
+    @property
+    def restarts(self):
+        """Number of restarts."""
+        return self._restarts_python if self._native is None else self._native.restarts
+
+    @property
+    def itrs(self):
+        """Number of iterations: calls of :meth:`tell`."""
+        return self._itrs_python if self._native is None else self._native.iterations
+
+    # Learning.
+
+    def _tell(self, solution, objective, measures, add_info, fields):
+        """Ranks the solutions, adapts the strategy and restarts it if need be."""
+        data, info = check_told(self._archive, solution, objective, measures, add_info, fields)
+        self._check_ready()
+        if len(data["solution"]) > self._batch_size:
+            raise ValueError(
+                f"Expected at most {self._batch_size} solutions, those of ask(), but there are {len(data['solution'])}."
+            )
+        if self._native is not None:
+            tell_native(self._native, self._archive, data, info, self._native_ranker)
+            return
+        self._itrs_python += 1
+        indices, values = self._ranker.rank(self, self._archive, data, info)
+        num_parents = self._num_parents(info)
+        self._opt.tell(indices, values, num_parents)
+        self._move(data["solution"][indices[:num_parents]])
+        if self._opt.check_stop(values[indices]) or self._wants_restart(info):
+            self._restart(self._restart_point())
+            self._ranker.reset(self, self._archive)
+            self._restarts_python += 1
+
+    def _check_ready(self):
+        """Raises RuntimeError if it is too early to tell."""
+
+    def _move(self, parents):
+        """Moves what the strategy itself does not."""
+
+    def _restart(self, x0):
+        """Starts anew at an elite."""
+        raise NotImplementedError
 
     def _num_parents(self, add_info):
         n_rows = len(add_info["status"])
@@ -68,3 +167,28 @@ class LearningRules:
         if self._archive.empty:
             return self._x0
         return self._archive.sample_elites(1)["solution"][0]
+
+
+def check_rules(selection_rule, restart_rule):
+    """Raises ValueError for rules that do not exist."""
+    if selection_rule not in ("mu", "filter"):
+        raise ValueError(f"Invalid selection_rule {selection_rule}")
+    is_count = isinstance(restart_rule, Integral) and not isinstance(restart_rule, bool)
+    if is_count:
+        if restart_rule < 1:
+            raise ValueError(f"Invalid restart_rule {restart_rule}; a number of iterations must be at least 1")
+    elif restart_rule not in ("basic", "no_improvement"):
+        raise ValueError(f"Invalid restart_rule {restart_rule}")
+
+
+def spawn_seeds(seed, n):
+    """Independent seeds."""
+    if isinstance(seed, np.random.Generator):
+        seed = int(seed.integers(0, 2**63))
+    sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    return sequence.spawn(n)
+
+
+def _name_of(wanted, known):
+    """The name of a class of this package, None for any other."""
+    return next((name for name, each in known.items() if each is wanted), None)

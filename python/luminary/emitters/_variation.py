@@ -7,7 +7,7 @@ import numpy as np
 from luminary._native import NativeArchive, NativeEmitter
 from luminary._seed import native_seed
 from luminary._validate import as_native, shape_tuple
-from luminary.emitters._common import native_archive, native_bounds, parse_start
+from luminary.emitters._common import check_batch, native_archive, native_bounds, parse_start
 from luminary.emitters._emitter_base import EmitterBase, solution_dtype
 
 
@@ -23,7 +23,7 @@ class VariationEmitter(EmitterBase):
             lower_bounds=lower_bounds,
             upper_bounds=upper_bounds,
         )
-        self._batch_size = int(batch_size)
+        self._batch_size = check_batch(batch_size)
         self._shape = shape_tuple(archive.solution_dim)
         lower = as_native(self._lower_bounds).ravel()
         upper = as_native(self._upper_bounds).ravel()
@@ -59,7 +59,7 @@ class VariationEmitter(EmitterBase):
         While the archive is empty these are the ``initial_solutions``, or drawn around ``x0``.
         """
         if self._starts_with_given():
-            return np.clip(self._initial_solutions, self._lower_bounds, self._upper_bounds)
+            return self._clipped(self._initial_solutions)
         archive = native_archive(self._archive)
         if archive is None:
             archive = self._drawn_parents()

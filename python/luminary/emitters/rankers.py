@@ -184,11 +184,20 @@ class NSLCRanker(RankerBase):
 
     def rank(self, emitter, archive, data, add_info):
         """Rows by front, then by crowding distance; see RankerBase.rank."""
+        for name in ("novelty", "local_competition"):
+            if name not in add_info:
+                raise KeyError(
+                    f"NSLCRanker requires a '{name}' field in add_info. Use an archive that returns {name} from add(), "
+                    "such as ProximityArchive with local_competition=True."
+                )
         columns = [add_info["novelty"], add_info["local_competition"]]
         field = self._diversity_field
         if field is not None:
             if field not in add_info and field not in data:
-                raise KeyError(f"`{field}` is neither in add_info nor in data")
+                raise KeyError(
+                    f"diversity_field='{field}' was not found in add_info or data. Provide the field when calling the "
+                    "ranker or set diversity_field=None to fall back to crowding distance."
+                )
             columns.append(add_info[field] if field in add_info else data[field])
         values = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=-1)
         order = [front[np.argsort(-_crowding(values[front]), kind="stable")] for front in _fronts(values)]
@@ -227,11 +236,12 @@ def _crowding(values):
     """Crowding distance within a front (Deb et al., 2002, Section III.B)."""
     distance = np.zeros(len(values))
     for column in values.T:
-        order = np.argsort(column, kind="stable")
-        span = column[order[-1]] - column[order[0]]
+        # From the largest on: of equals, the first is at the top and the last at the bottom.
+        order = np.argsort(-column, kind="stable")
+        span = column[order[0]] - column[order[-1]]
         distance[order[[0, -1]]] = np.inf
         if span > 0 and len(values) > 2:
-            distance[order[1:-1]] += (column[order[2:]] - column[order[:-2]]) / span
+            distance[order[1:-1]] += (column[order[:-2]] - column[order[2:]]) / span
     return distance
 
 

@@ -72,8 +72,10 @@ class BanditScheduler(SchedulerCore):
 
     @property
     def active(self):
-        """Flags: which emitters of the pool take part."""
-        return self._active
+        """Read-only flags: which emitters of the pool take part."""
+        view = self._active.view()
+        view.flags.writeable = False
+        return view
 
     def _deactivate(self):
         """Frees the places of emitters that are to be replaced."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from luminary import _native
@@ -20,9 +22,14 @@ from luminary.emitters import (
     GradientArborescenceEmitter,
     IsoLineEmitter,
 )
+from luminary.emitters._common import check_jacobian
 
 _NATIVE_EMITTERS = (EvolutionStrategyEmitter, GaussianEmitter, GradientArborescenceEmitter, IsoLineEmitter)
 _ADDING = ("add", "add_single", "_add_checked", "_batch_measures", "sample_elites")
+_STILL_EMPTY = (
+    "`{name}` was empty before adding solutions, and it is still empty after adding solutions. Perhaps its "
+    "`threshold_min` is too high: solutions only come in if their objective exceeds it."
+)
 _EMITTING = ("ask", "tell", "ask_dqd", "tell_dqd")
 
 
@@ -49,6 +56,14 @@ def _is_native_emitter(emitter, archive):
         and emitter._native is not None
         and _is_plain(emitter, base, _EMITTING)
     )
+
+
+def _is_empty(archive):
+    """Whether there is an archive that says that it has no elites."""
+    try:
+        return archive is not None and archive.empty
+    except NotImplementedError:
+        return False
 
 
 def _object_shapes(archive):
@@ -166,7 +181,7 @@ class SchedulerCore:
         if call == "ask":
             for emitter in emitters:
                 if isinstance(emitter, GradientArborescenceEmitter):
-                    emitter._check_gradients("ask")
+                    emitter._check_gradients()
             rows, self._num_emitted = _native.ask_all(self._archive._native, [each._native for each in emitters])
         else:
             rows, self._num_emitted = _native.ask_gradients_all([each._native for each in emitters])
@@ -196,19 +211,19 @@ class SchedulerCore:
         """Adds the solutions last asked for and tells each emitter about its own; returns their status."""
         asked = self._begin_tell(call)
         given = {"objective": objective, "measures": measures, **fields}
-        if jacobian is not None:
-            given["jacobian"] = jacobian
+        if call == "tell_dqd":
+            given["jacobian"] = np.asarray(jacobian)
         data = {name: None if values is None else self._array(name, values) for name, values in given.items()}
-        if measures is None:
-            raise ValueError(
-                f"Expected measures to be an array with shape (batch_size, {self._archive.measure_dim}) but it is None."
-            )
         self._check_lengths(data, asked)
         jacobian = data.pop("jacobian", None)
+        archives = {"archive": self._archive, "result_archive": self._result_archive}
+        empty = {name: archive for name, archive in archives.items() if _is_empty(archive)}
         if self._is_native and objective is not None and not fields and len(self._cur_solutions):
             status = self._tell_native(emitters, data, jacobian)
         else:
             status = self._tell_python(emitters, call, data, jacobian)
+        for name in (name for name, archive in empty.items() if archive.empty):
+            warnings.warn(_STILL_EMPTY.format(name=name), stacklevel=3)
         self._pending = None
         return status
 
@@ -241,7 +256,7 @@ class SchedulerCore:
         if jacobian is None:
             status = _native.tell_all(archive._native, result, natives, self._num_emitted, *told, one_by_one)
         else:
-            check_jacobian(archive, jacobian)
+            jacobian = check_jacobian(archive, jacobian, len(objective))
             _native.tell_gradients_all(
                 archive._native, result, natives, self._num_emitted, *told, as_native(jacobian), one_by_one
             )
@@ -253,7 +268,7 @@ class SchedulerCore:
 
     def _tell_python(self, emitters, call, data, jacobian):
         if jacobian is not None:
-            check_jacobian(self._archive, jacobian)
+            jacobian = check_jacobian(self._archive, jacobian, len(self._cur_solutions))
         add_info = self._add(self._archive, data)
         if self._result_archive is not None:
             self._add(self._result_archive, data)
@@ -282,13 +297,3 @@ class SchedulerCore:
                 collected.setdefault(name, []).append(value)
         return {name: np.asarray(values) for name, values in collected.items()}
 
-
-def check_jacobian(archive, jacobian):
-    """Raises ValueError for a Jacobian of the wrong shape or with values that are not finite."""
-    dims = (1 + archive.measure_dim, int(np.prod(shape_tuple(archive.solution_dim))))
-    if jacobian.ndim != 3 or jacobian.shape[1:] != dims:
-        raise ValueError(
-            f"Expected jacobian to be an array with shape (batch_size, {dims[0]}, {dims[1]}) (i.e. shape (batch_size, "
-            f"measure_dim + 1, solution_dim)) but it had shape {jacobian.shape}."
-        )
-    check_finite(jacobian, "jacobian")

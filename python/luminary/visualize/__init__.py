@@ -9,13 +9,10 @@ Example:
     >>> grid_archive_heatmap(archive)
 """
 
+from luminary.visualize._cvt import cvt_archive_3d_plot, cvt_archive_heatmap
 from luminary.visualize._distributions import aggregate_cdf, archive_ecdf, archive_histogram, parallel_axes_plot
-from luminary.visualize._heatmaps import (
-    cvt_archive_3d_plot,
-    cvt_archive_heatmap,
-    grid_archive_heatmap,
-    proximity_archive_plot,
-)
+from luminary.visualize._grid import grid_archive_heatmap
+from luminary.visualize._points import proximity_archive_plot, sliding_boundaries_archive_heatmap
 
 __all__ = [
     "aggregate_cdf",
@@ -26,4 +23,5 @@ __all__ = [
     "grid_archive_heatmap",
     "parallel_axes_plot",
     "proximity_archive_plot",
+    "sliding_boundaries_archive_heatmap",
 ]

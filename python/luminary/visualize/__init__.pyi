@@ -1,7 +1,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
-from luminary.archives import ArchiveBase, CVTArchive, GridArchive, ProximityArchive
+from luminary.archives import ArchiveBase, CVTArchive, GridArchive, ProximityArchive, SlidingBoundariesArchive
 
 __all__ = [
     "aggregate_cdf",
@@ -12,6 +12,7 @@ __all__ = [
     "grid_archive_heatmap",
     "parallel_axes_plot",
     "proximity_archive_plot",
+    "sliding_boundaries_archive_heatmap",
 ]
 
 # Axes, colour maps and artists are matplotlib's, which is optional and therefore not named here.
@@ -136,6 +137,22 @@ def proximity_archive_plot(
     ms: float | None = None,
     lower_bounds: Sequence[float] | None = None,
     upper_bounds: Sequence[float] | None = None,
+    vmin: float | None = None,
+    vmax: float | None = None,
+    cbar: _Axes | Literal["auto"] | None = "auto",
+    cbar_kwargs: dict[str, Any] | None = None,
+    rasterized: bool = False,
+) -> None: ...
+def sliding_boundaries_archive_heatmap(
+    archive: SlidingBoundariesArchive,
+    ax: _Axes | None = None,
+    *,
+    df: Any = None,
+    transpose_measures: bool = False,
+    cmap: _Cmap = "magma",
+    aspect: Literal["auto", "equal"] | float | None = None,
+    ms: float | None = None,
+    boundary_lw: float = 0,
     vmin: float | None = None,
     vmax: float | None = None,
     cbar: _Axes | Literal["auto"] | None = "auto",

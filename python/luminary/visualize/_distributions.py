@@ -56,10 +56,13 @@ def parallel_axes_plot(
     if sort_archive:
         order = np.argsort(objective)
         measures, objective = measures[order], objective[order]
-    lower, upper = measure_limits(archive, measures, columns)
+    if hasattr(archive, "lower_bounds"):
+        lower, upper = archive.lower_bounds[columns], archive.upper_bounds[columns]
+    else:
+        lower, upper = measure_limits(measures)
     # All lines are drawn in the coordinates of the first axis.
     heights = (measures - lower) / (upper - lower) * (upper[0] - lower[0]) + lower[0]
-    host = current_axes(ax)
+    host, last = current_axes(ax), len(columns) - 1
     axes = [host, *(host.twinx() for _ in columns[1:])]
     for position, (each, low, high) in enumerate(zip(axes, lower, upper)):
         each.set_ylim(low, high)
@@ -68,8 +71,8 @@ def parallel_axes_plot(
         if each is not host:
             each.spines["left"].set_visible(False)
             each.yaxis.set_ticks_position("right")
-            each.spines["right"].set_position(("axes", position / (len(columns) - 1)))
-    host.set_xlim(0, max(len(columns) - 1, 1))
+            each.spines["right"].set_position(("axes", position / last))
+    host.set_xlim(*((0, last) if last else (-0.05, 0.05)))
     host.set_xticks(range(len(columns)))
     host.set_xticklabels(names)
     host.tick_params(axis="x", which="major", pad=7)
@@ -79,7 +82,7 @@ def parallel_axes_plot(
     colors = matplotlib.cm.ScalarMappable(norm=norm, cmap=get_cmap(cmap))
     colors.set_array(np.asarray(objective, dtype=float))
     for row, color in zip(heights, colors.to_rgba(objective) if len(objective) else []):
-        host.plot(range(len(columns)), row, c=color, alpha=alpha, linewidth=linewidth)
+        host.plot(range(len(columns)), row, c=tuple(color), alpha=alpha, linewidth=linewidth)
     add_cbar(colors, host, cbar, cbar_kwargs, pad=0.1, orientation="horizontal")
 
 
@@ -139,6 +142,10 @@ def archive_histogram(
             bar.set_facecolor(cmap(norm(middle)))
     if ylim is not None:
         ax.set_ylim(top=ylim)
+    for side in ("left", "right", "top"):
+        ax.spines[side].set_visible(False)
+    ax.set_axisbelow(True)
+    ax.grid(axis="y", color="0.9", linestyle="-")
 
 
 def archive_ecdf(archive, df=None, *, ax=None, stat="proportion", complementary=False, **kwargs):
@@ -164,8 +171,8 @@ def archive_ecdf(archive, df=None, *, ax=None, stat="proportion", complementary=
         heights = heights[::-1]
     ax = current_axes(ax)
     if n:
-        ax.step(np.concatenate((objective[:1], objective)), heights, where="post", **kwargs)
-        ax.set_ylim(0, heights.max())
+        ax.step(np.concatenate(([-np.inf], objective)), heights, where="post", **kwargs)
+        ax.set_ylim(0, 1.05 * heights.max() if stat == "percent" else heights.max())
     ax.set_ylabel(stat.capitalize())
     return ax
 
@@ -223,12 +230,15 @@ def aggregate_cdf(
     band = None
     if errorbar is not None:
         low, high = _band(counts, middle, errorbar)
-        band = ax.stairs(high, edges, baseline=low, fill=True, alpha=0.3, color=line.get_edgecolor())
+        band = ax.stairs(high, edges, baseline=low, fill=True, alpha=0.2, color=line.get_edgecolor())
     return line, band
 
 
 def _band(counts, middle, errorbar):
     if errorbar == "iqr":
         return np.percentile(counts, 25, axis=0), np.percentile(counts, 75, axis=0)
-    width = np.std(counts, axis=0) / (np.sqrt(len(counts)) if errorbar == "se" else 1)
+    if errorbar == "se":
+        width = np.std(counts, axis=0, ddof=1) / np.sqrt(len(counts)) if len(counts) > 1 else np.zeros(counts.shape[1])
+    else:
+        width = np.std(counts, axis=0)
     return middle - width, middle + width

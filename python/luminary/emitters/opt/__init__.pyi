@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 class EvolutionStrategyBase(ABC):
-    sigma0: Float
+    sigma0: Any
     solution_dim: Int
     batch_size: Any
     dtype: Any
@@ -26,7 +26,7 @@ class EvolutionStrategyBase(ABC):
     upper_bounds: Any
     def __init__(
         self,
-        sigma0: Float,
+        sigma0: Float | ArrayLike,
         solution_dim: Int,
         batch_size: Int | None = None,
         seed: Any = None,
@@ -58,7 +58,7 @@ class _Native(EvolutionStrategyBase):
 class CMAEvolutionStrategy(_Native):
     def __init__(
         self,
-        sigma0: Float,
+        sigma0: Float | ArrayLike,
         solution_dim: Int,
         batch_size: Int | None = None,
         seed: Any = None,
@@ -74,7 +74,7 @@ class SeparableCMAEvolutionStrategy(_Native): ...
 class LMMAEvolutionStrategy(_Native):
     def __init__(
         self,
-        sigma0: Float,
+        sigma0: Float | ArrayLike,
         solution_dim: Int,
         batch_size: Int | None = None,
         seed: Any = None,
@@ -83,11 +83,13 @@ class LMMAEvolutionStrategy(_Native):
         upper_bounds: Float | ArrayLike = ...,
         n_vectors: Int | None = None,
     ) -> None: ...
+    @property
+    def n_vectors(self) -> int: ...
 
 class OpenAIEvolutionStrategy(_Native):
     def __init__(
         self,
-        sigma0: Float,
+        sigma0: Float | ArrayLike,
         solution_dim: Int,
         batch_size: Int | None = None,
         seed: Any = None,
@@ -97,6 +99,8 @@ class OpenAIEvolutionStrategy(_Native):
         mirror_sampling: bool = True,
         **adam_kwargs: Float,
     ) -> None: ...
+    @property
+    def mirror_sampling(self) -> bool: ...
 
 class GradientOptBase(ABC):
     def __init__(self, theta0: ArrayLike, lr: Float) -> None: ...

@@ -1,0 +1,178 @@
+"""An archive that remembers where solutions were, not the solutions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from luminary._validate import check_batch_shape, check_finite
+from luminary.archives._archive_base import ArchiveBase
+from luminary.archives._settings import parse_dtypes
+from luminary.archives._store_archive import CHUNK
+
+
+class DensityArchive(ArchiveBase):
+    """Estimates how densely solutions lie in measure space (density descent search; Lee et al., 2024).
+
+    A buffer holds a uniform sample of all measures ever added, by reservoir sampling (Li, 1994). There are no elites, so
+    give the scheduler a ``result_archive``, and the emitters that archive to restart from.
+
+    Args:
+        measure_dim: Number of measures.
+        buffer_size: Size of the buffer.
+        density_method: "kde" for a kernel density estimate, "kde_sklearn" for the logarithm of scikit-learn's, which
+            must be installed for it.
+        bandwidth: Width of the kernel.
+        sklearn_kwargs: More settings of scikit-learn's ``KernelDensity``.
+        cnf_kwargs: Accepted without effect, as are the other settings of normalising flows.
+        cnf_lr: See above.
+        cnf_train_steps: See above.
+        cnf_batch_size: See above.
+        cnf_min_buffer_size: See above.
+        cnf_device: See above.
+        seed: Seed of the reservoir sampling.
+        measures_dtype: Dtype of measures.
+        dtype: The same, instead of it; float64 by default.
+
+    Raises:
+        ImportError: ``density_method="cnf"``, which needs PyTorch, or scikit-learn is missing.
+        ValueError: An unknown method, or a buffer without room.
+
+    Example:
+        >>> archive = DensityArchive(measure_dim=1, bandwidth=1.0, seed=1)
+        >>> archive.add(None, None, [[0.0], [0.5]])["density"].tolist()
+        [0.0, 0.0]
+        >>> near, far = archive.compute_density([[0.2], [9.0]])
+        >>> bool(near > far)
+        True
+    """
+
+    def __init__(
+        self,
+        *,
+        measure_dim,
+        buffer_size=10000,
+        density_method="kde",
+        bandwidth=None,
+        sklearn_kwargs=None,
+        cnf_kwargs=None,
+        cnf_lr=1e-3,
+        cnf_train_steps=5,
+        cnf_batch_size=32,
+        cnf_min_buffer_size=128,
+        cnf_device="cpu",
+        seed=None,
+        measures_dtype=None,
+        dtype=None,
+    ):
+        super().__init__(solution_dim=0, objective_dim=(), measure_dim=measure_dim)
+        if density_method == "cnf":
+            raise ImportError(
+                'When density_method="cnf" in DensityArchive, PyTorch and Zuko must be installed; this package does not '
+                'use them and offers "kde" and "kde_sklearn"'
+            )
+        if density_method not in ("kde", "kde_sklearn"):
+            raise ValueError(f"Unknown density_method '{density_method}'")
+        if buffer_size < 1:
+            raise ValueError(f"buffer_size must be at least 1, but it is {buffer_size}")
+        *_, measures_dtype = parse_dtypes(dtype, None, None, measures_dtype)
+        self._method, self._bandwidth, self._sklearn_kwargs = density_method, bandwidth, dict(sklearn_kwargs or {})
+        self._rng = np.random.default_rng(seed)
+        self._buffer = np.empty((int(buffer_size), int(measure_dim)), dtype=measures_dtype)
+        self._n_seen = 0
+        # Reservoir sampling, Algorithm L (Li, 1994): the weight, and the next row that comes in once the buffer is full.
+        self._weight, self._next = 1.0, int(buffer_size) - 1
+        self._skip()
+        self._estimator = None
+        if density_method == "kde_sklearn":
+            self._estimator = _sklearn_kde()(bandwidth=bandwidth, **self._sklearn_kwargs)
+
+    @property
+    def empty(self):
+        """Always False, because there are no elites to wait for."""
+        return False
+
+    @property
+    def buffer(self):
+        """Read-only array (n, measure_dim) of the measures that densities are computed from."""
+        view = self._buffer[: min(self._n_seen, len(self._buffer))]
+        view.flags.writeable = False
+        return view
+
+    def compute_density(self, measures):
+        """The density at each row of measures; zero while the buffer is empty.
+
+        With "kde" this is the mean of ``exp(-d^2 / (2 h^2)) / (h sqrt(2 pi))`` over the distances ``d`` to the points of
+        the buffer, for the bandwidth ``h``; with "kde_sklearn" a log density.
+
+        Raises:
+            ValueError: A wrong shape, a value that is not finite, or no bandwidth.
+        """
+        measures = np.asarray(measures, dtype=self._buffer.dtype)
+        check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
+        check_finite(measures, "measures")
+        buffer = self.buffer
+        if len(buffer) == 0 or len(measures) == 0:
+            return np.zeros(len(measures), dtype=self._buffer.dtype)
+        if self._estimator is not None:
+            return self._estimator.fit(buffer).score_samples(measures).astype(self._buffer.dtype)
+        if self._bandwidth is None:
+            raise ValueError("bandwidth must be a number for densities by kernels, but it is None")
+        density = np.empty(len(measures), dtype=self._buffer.dtype)
+        step = max(1, CHUNK // buffer.size)
+        for start in range(0, len(measures), step):
+            rows = slice(start, start + step)
+            squared = np.square(measures[rows, None].astype(np.float64) - buffer[None]).sum(axis=2)
+            kernel = np.exp(-squared / (2 * self._bandwidth**2)) / (self._bandwidth * math.sqrt(2 * math.pi))
+            density[rows] = kernel.mean(axis=1)
+        return density
+
+    def add(self, solution, objective, measures, **fields):
+        """Takes measures into account.
+
+        Args:
+            solution: Not used.
+            objective: Not used.
+            measures: Measures, one row each.
+            fields: Not used.
+
+        Returns:
+            A dict with ``"status"``, always 2, and ``"density"``, as it was before the call.
+
+        Raises:
+            ValueError: A wrong shape or a value that is not finite.
+        """
+        density = self.compute_density(measures)
+        for row in np.asarray(measures, dtype=self._buffer.dtype):
+            self._take(row)
+        return {"status": np.full(len(density), 2, dtype=np.int32), "density": density}
+
+    def _take(self, row):
+        """One step of reservoir sampling."""
+        if self._n_seen < len(self._buffer):
+            self._buffer[self._n_seen] = row
+        elif self._n_seen == self._next:
+            self._buffer[self._rng.integers(len(self._buffer))] = row
+            self._skip()
+        self._n_seen += 1
+
+    def _skip(self):
+        """Draws how many rows pass by before the next one comes in."""
+        self._weight *= math.exp(math.log(1.0 - self._rng.random()) / len(self._buffer))
+        if self._weight < 1.0:
+            # After so many rows that the weight is lost to rounding, none comes in any more.
+            passing = math.log(1.0 - self._rng.random()) / math.log1p(-self._weight) if self._weight > 0.0 else math.inf
+            self._next = self._next + int(min(passing, 2.0**62)) + 1
+        else:
+            self._next += 1
+
+
+def _sklearn_kde():
+    try:
+        from sklearn.neighbors import KernelDensity
+    except ImportError as error:
+        raise ImportError(
+            "density_method='kde_sklearn' needs scikit-learn, which is not installed: pip install scikit-learn"
+        ) from error
+    return KernelDensity
