@@ -2,6 +2,7 @@
 //! (Fontaine and Nikolaidis, "Covariance Matrix Adaptation MAP-Annealing", 2023).
 
 pub mod domains;
+pub mod experiment;
 pub mod networks;
 mod place;
 pub mod tape;

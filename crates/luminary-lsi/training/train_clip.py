@@ -1,6 +1,6 @@
 """Trains the small image-text model: CLIP's architecture on MNIST with captions.
 
-    python train_clip.py --data data --epochs 15 clip.safetensors
+    python train_clip.py --data data --epochs 5 clip.safetensors
 
 Images are cut out of the digits as LSI (StyleGAN2) cuts them, so that the model has seen what it will be asked about. Needs
 torch, numpy and safetensors.
@@ -19,7 +19,7 @@ from torch import nn
 
 IMAGE_SIZE = 24
 PATCH = 4
-IMAGE_WIDTH, IMAGE_LAYERS, IMAGE_HEADS = 64, 4, 4
+IMAGE_WIDTH, IMAGE_LAYERS, IMAGE_HEADS = 48, 3, 4
 TEXT_WIDTH, TEXT_LAYERS, TEXT_HEADS = 48, 2, 4
 N_POSITIONS = 16
 EMBEDDING = 48
@@ -170,9 +170,9 @@ def train(data, n_epochs, batch_size, seed):
     images = torch.from_numpy(images)
     rng = np.random.default_rng(seed)
     model = SmallClip(len(digits.VOCABULARY))
-    n_steps = n_epochs * (len(images) // batch_size)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.05)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-3, total_steps=n_steps)
+    n_steps = int(n_epochs * len(images) / batch_size)
+    optimiser = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.05)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 2e-3, total_steps=n_steps)
     start = time.monotonic()
     for step in range(n_steps):
         batch = rng.integers(len(images), size=batch_size)
@@ -212,8 +212,8 @@ def examine(model, data):
 def main():
     parser = argparse.ArgumentParser(description="Trains the small image-text model on MNIST.")
     parser.add_argument("--data", default="data", help="folder of the digits, fetched if empty")
-    parser.add_argument("--epochs", type=int, default=15)
-    parser.add_argument("--batch-size", type=int, default=256)
+    parser.add_argument("--epochs", type=float, default=5)
+    parser.add_argument("--batch-size", type=int, default=128)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("output")
     arguments = parser.parse_args()

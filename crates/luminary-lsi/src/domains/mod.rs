@@ -18,7 +18,40 @@ pub use cutouts::Cutouts;
 pub use draw::{Draw, NoiseChoice};
 pub use error::LsiError;
 pub use image::Image;
-pub use settings::LsiDomain;
+pub use settings::{LsiDomain, PaperSettings};
 pub use statistics::LatentStatistics;
 pub use stylegan::{LsiStyleGan, LsiStyleGanConfig};
 pub use stylegan2::{LsiStyleGan2, LsiStyleGan2Config, PromptPair};
+
+use luminary::problem::{DifferentiableProblem, Problem};
+
+/// A problem whose solutions are images.
+pub trait ImageProblem: DifferentiableProblem + Send {
+    /// Where searches start.
+    fn start(&self) -> Vec<f64>;
+
+    /// The images of solutions, which are stored row by row.
+    fn images(&self, solutions: &[f64]) -> Vec<Image>;
+}
+
+impl ImageProblem for LsiStyleGan {
+    /// The paper's: the origin of w.
+    fn start(&self) -> Vec<f64> {
+        vec![0.0; self.spec().solution_dim]
+    }
+
+    fn images(&self, solutions: &[f64]) -> Vec<Image> {
+        self.render(solutions)
+    }
+}
+
+impl ImageProblem for LsiStyleGan2 {
+    /// The paper's: the best of samples.
+    fn start(&self) -> Vec<f64> {
+        self.find_start()
+    }
+
+    fn images(&self, solutions: &[f64]) -> Vec<Image> {
+        self.render(solutions)
+    }
+}

@@ -17,14 +17,33 @@ pub enum LsiDomain {
     StyleGan2,
 }
 
-/// Archive cells along each measure (paper, Appendix A, "Archives").
-pub const RESOLUTION: usize = 200;
+/// What the paper sets for an algorithm on a domain (Appendix A), beside one emitter of 36 evaluations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaperSettings {
+    /// Noise or initial step size.
+    pub sigma: f64,
+    /// Stretch of MAP-Elites (line).
+    pub line_sigma: f64,
+    /// Archive learning rate.
+    pub alpha: f64,
+    /// Initial threshold.
+    pub min_f: f64,
+    /// Step of Adam.
+    pub eta: f64,
+    /// When emitters start again.
+    pub restart: RestartRule,
+    /// How many of a batch are learnt from.
+    pub selection: Selection,
+}
 
-/// Iterations of a trial.
-pub const N_ITERATIONS: usize = 10_000;
-
-/// Trials of which the tables give the mean.
-pub const N_TRIALS: usize = 5;
+impl PaperSettings {
+    /// Archive cells along each measure (paper, Appendix A, "Archives").
+    pub const RESOLUTION: usize = 200;
+    /// Iterations of a trial.
+    pub const N_ITERATIONS: u64 = 10_000;
+    /// Trials of which the tables give the mean.
+    pub const N_TRIALS: u64 = 5;
+}
 
 impl LsiDomain {
     /// The algorithms that the paper runs on the domain: on StyleGAN2 the covariance matrix of CMA-ME and CMA-MAE would be
@@ -37,36 +56,50 @@ impl LsiDomain {
         }
     }
 
-    /// An algorithm with the paper's settings (Appendix A) for a problem of this domain, starting from `start`. Algorithms
-    /// that the paper does not run there get the settings of the nearest one that it does.
+    /// An algorithm with the paper's settings for a problem of this domain, starting from `start`.
     pub fn scheduler(self, preset: Preset, spec: &ProblemSpec, start: &[f64], seed: u64) -> SchedulerConfig {
+        let paper = self.settings(preset);
         let mut config = preset.for_problem(spec);
         config.seed = seed;
         config.x0 = start.to_vec();
         config.n_emitters = 1;
-        config.resolution = vec![RESOLUTION; spec.measure_dim()];
-        config.sigma = self.sigma(preset);
-        config.line_sigma = 0.2;
-        let (alpha, min_f, eta) = match self {
-            Self::StyleGan => (0.1, 55.0, 0.002),
-            Self::StyleGan2 => (0.02, 0.0, 0.05),
-        };
-        config.learning_rate = LearningRate::Fixed(alpha);
-        config.min_f = min_f;
-        config.step = GradientConfig::adam(eta);
+        config.resolution = vec![PaperSettings::RESOLUTION; spec.measure_dim()];
+        config.sigma = paper.sigma;
+        config.line_sigma = paper.line_sigma;
+        config.learning_rate = LearningRate::Fixed(paper.alpha);
+        config.min_f = paper.min_f;
+        config.step = GradientConfig::adam(paper.eta);
 
         let mut config = config.config();
         for group in &mut config.emitters {
             match &mut group.emitter {
                 EmitterConfig::Evolution(emitter) => {
-                    emitter.restart = self.restart(preset);
-                    emitter.selection = self.selection(preset);
+                    emitter.restart = paper.restart;
+                    emitter.selection = paper.selection;
                 }
-                EmitterConfig::Arborescence(emitter) => emitter.restart = self.restart(preset),
+                EmitterConfig::Arborescence(emitter) => emitter.restart = paper.restart,
                 _ => {}
             }
         }
         config
+    }
+
+    /// The paper's settings of an algorithm. Those that it does not run on the domain get the settings of the nearest one
+    /// that it does.
+    pub fn settings(self, preset: Preset) -> PaperSettings {
+        let (alpha, min_f, eta) = match self {
+            Self::StyleGan => (0.1, 55.0, 0.002),
+            Self::StyleGan2 => (0.02, 0.0, 0.05),
+        };
+        PaperSettings {
+            sigma: self.sigma(preset),
+            line_sigma: 0.2,
+            alpha,
+            min_f,
+            eta,
+            restart: self.restart(preset),
+            selection: self.selection(preset),
+        }
     }
 
     fn sigma(self, preset: Preset) -> f64 {

@@ -38,7 +38,7 @@ impl Mapping {
         };
         let layers = (0..)
             .map(|index| format!("{name}{index}"))
-            .take_while(|name| weights.has(&format!("{name}.weight")))
+            .take_while(|name| !weights.at(name).is_empty())
             .map(|name| Linear::load_scaled(&weights.at(&name), latent_dim, latent_dim, weight_scale, bias_scale))
             .collect::<Result<_, _>>()?;
         Ok(Self { layers, gain, latent_dim })

@@ -50,7 +50,7 @@ impl MobileStyleGan {
         let first = StyledConvolution::load(&synthesis.at("conv1"), channels, latent_dim, 4)?;
         channels = first.n_outputs();
         let mut blocks = Vec::new();
-        while synthesis.has(&format!("layers.{}.conv1.bias", blocks.len())) {
+        while !synthesis.at(&format!("layers.{}", blocks.len())).is_empty() {
             let weights = synthesis.at(&format!("layers.{}", blocks.len()));
             if !channels.is_multiple_of(4) {
                 let what = format!("expected channels in fours before `layers.{}`, found {channels}", blocks.len());

@@ -56,7 +56,7 @@ impl StyleGan {
         let synthesis = file.at("g_synthesis");
         let mut blocks = vec![Block::load_first(&synthesis.at("blocks.4x4"), mapping.latent_dim())?];
         let (mut size, mut channels) = (8, blocks[0].convolution.n_outputs());
-        while synthesis.has(&format!("blocks.{size}x{size}.conv0_up.weight")) {
+        while !synthesis.at(&format!("blocks.{size}x{size}")).is_empty() {
             let upsampling = if size >= fused_from { Upsampling::Fused } else { Upsampling::Nearest };
             let weights = synthesis.at(&format!("blocks.{size}x{size}"));
             let block = Block::load(&weights, channels, mapping.latent_dim(), upsampling)?;

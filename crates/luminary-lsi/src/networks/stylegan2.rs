@@ -34,7 +34,16 @@ impl StyleGan2 {
     ///
     /// A file that cannot be read, holds another model, or lacks a tensor of the right shape.
     pub fn load(path: &Path, place: &Place) -> Result<Self, WeightError> {
-        let file = WeightFile::open(path, ModelKind::StyleGan2, place)?;
+        Self::from_weights(&WeightFile::open(path, ModelKind::StyleGan2, place)?)
+    }
+
+    /// Builds the network from an open file.
+    ///
+    /// # Errors
+    ///
+    /// Tensors that are missing or have other shapes.
+    pub fn from_weights(file: &WeightFile) -> Result<Self, WeightError> {
+        let place = file.place();
         let mapping = Mapping::load(&file.at("mapping"), "fc", Convention::StyleGan2)?;
         let latent_dim = mapping.latent_dim();
         let mean = file.at("mapping").tensor("w_avg", [latent_dim])?;
@@ -43,7 +52,7 @@ impl StyleGan2 {
         let [mut channels, _, _] = synthesis.dims("b4.const")?;
         let constant = synthesis.tensor("b4.const", [channels, 4, 4])?.unsqueeze();
         let (mut blocks, mut size) = (Vec::new(), 4);
-        while size == 4 || synthesis.has(&format!("b{size}.conv1.weight")) {
+        while size == 4 || !synthesis.at(&format!("b{size}")).is_empty() {
             let block = Block::load(&synthesis.at(&format!("b{size}")), channels, latent_dim, size)?;
             channels = block.conv1.n_outputs();
             blocks.push(block);

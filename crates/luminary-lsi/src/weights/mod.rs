@@ -33,6 +33,15 @@ impl WeightFile {
     /// A file that cannot be read, that is cut short, that is no safetensors file, or that holds another model.
     pub fn open(path: &Path, kind: ModelKind, place: &Place) -> Result<Self, WeightError> {
         let bytes = std::fs::read(path).map_err(|source| WeightError::Unreadable { path: path.into(), source })?;
+        Self::from_bytes(path, bytes, kind, place)
+    }
+
+    /// Like [`open`](Self::open), from the content of a file. The path is for messages.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn from_bytes(path: &Path, bytes: Vec<u8>, kind: ModelKind, place: &Place) -> Result<Self, WeightError> {
         let (header_len, header) =
             SafeTensors::read_metadata(&bytes).map_err(|error| WeightError::from_format(path, bytes.len(), error))?;
         let found = ModelKind::of(|name| header.info(name).is_some());
@@ -85,6 +94,13 @@ impl<'a> Weights<'a> {
     /// Whether there is a tensor of this name.
     pub fn has(&self, name: &str) -> bool {
         self.file.header.info(&self.full(name)).is_some()
+    }
+
+    /// Whether there is nothing in this part. A layer that has lost a tensor is still a layer, so that its loader says what
+    /// is missing.
+    pub fn is_empty(&self) -> bool {
+        let start = format!("{}.", self.prefix);
+        !self.file.header.tensors().keys().any(|name| name.starts_with(&start))
     }
 
     /// The shape of a tensor.

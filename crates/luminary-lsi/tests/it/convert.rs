@@ -36,7 +36,7 @@ fn files_that_cannot_be_converted_are_refused_in_a_line() {
     let cases = [
         ("clip", official("stylegan.pt"), "expected a clip model"),
         ("stylegan", golden::path("stylegan.safetensors"), "not a PyTorch file"),
-        ("stylegan", cut("stylegan.pt"), "cut short"),
+        ("stylegan", cut("stylegan.pt"), "damaged"),
         ("stylegan2", cut("stylegan2.pkl"), "damaged"),
         ("clip", cut("clip.bin"), "damaged"),
         ("clip", folder.path().join("nowhere.bin"), "No such file"),

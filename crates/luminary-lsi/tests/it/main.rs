@@ -1,6 +1,7 @@
 //! Tests of networks and domains as users see them.
 
 mod convert;
+mod digits;
 mod domains;
 mod golden;
 mod parity;

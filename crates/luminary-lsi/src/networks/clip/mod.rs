@@ -39,11 +39,19 @@ impl Clip {
     ///
     /// A file that cannot be read, holds another model, or lacks a tensor of the right shape.
     pub fn load(path: &Path, place: &Place) -> Result<Self, WeightError> {
-        let file = WeightFile::open(path, ModelKind::Clip, place)?;
-        let image = ImageEncoder::load(&file)?;
-        let text = TextEncoder::load(&file, image.embedding_dim())?;
+        Self::from_weights(&WeightFile::open(path, ModelKind::Clip, place)?)
+    }
+
+    /// Builds the network from an open file.
+    ///
+    /// # Errors
+    ///
+    /// Tensors that are missing or have other shapes.
+    pub fn from_weights(file: &WeightFile) -> Result<Self, WeightError> {
+        let image = ImageEncoder::load(file)?;
+        let text = TextEncoder::load(file, image.embedding_dim())?;
         let logit_scale = file.at("").values("logit_scale", [])?[0].exp();
-        Ok(Self { place: place.clone(), image, text, logit_scale })
+        Ok(Self { place: file.place().clone(), image, text, logit_scale })
     }
 
     /// The unit vector of each image. Images are as large as [`image_size`](Self::image_size), with values 0 to 1 that

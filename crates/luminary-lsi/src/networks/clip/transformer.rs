@@ -27,7 +27,7 @@ impl Transformer {
     pub(super) fn load(weights: &Weights<'_>, width: usize, n_heads: usize) -> Result<Self, WeightError> {
         let layers = (0..)
             .map(|index| weights.at(&index.to_string()))
-            .take_while(|weights| weights.has("layer_norm1.weight"))
+            .take_while(|weights| !weights.is_empty())
             .map(|weights| Layer::load(&weights, width, n_heads))
             .collect::<Result<_, _>>()?;
         Ok(Self { layers })
