@@ -159,6 +159,7 @@ struct StyledConvolution {
 }
 
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a network has a dozen of them, each with tensors far larger than itself")]
 enum Kernel {
     /// Every input to every output.
     Full(Tensor<4>),

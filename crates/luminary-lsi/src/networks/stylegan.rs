@@ -164,6 +164,7 @@ impl Block {
 
 /// How a block begins.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a network has a dozen of them, each with tensors far larger than itself")]
 enum Entry {
     /// With a constant image of 4 by 4.
     Constant(Tensor<4>),
