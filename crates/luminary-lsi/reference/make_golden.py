@@ -11,10 +11,12 @@ import sys
 from pathlib import Path
 
 import clip
+import face_nets
 import mobile_stylegan
 import stylegan
 import stylegan2
 import torch
+import torch.nn.functional as F
 from safetensors.torch import save_file
 
 LATENT_DIM = 6
@@ -45,6 +47,7 @@ def main(folder):
     write_generator(folder / "mobile_stylegan", weights, mobile_stylegan.mapping, mobile_stylegan.synthesis, 8, generator)
 
     write_clip(folder / "clip", generator)
+    write_face_nets(folder / "face_nets", torch.Generator().manual_seed(20230712))
 
 
 def write_generator(stem, weights, mapping, synthesis, n_layers, generator, extra=None, header=None):
@@ -81,6 +84,18 @@ def write_clip(stem, generator):
     }
     weights["text_model.vocabulary"] = torch.tensor(TOKENS, dtype=torch.int32)
     write(stem, weights, case, {"vision_heads": "2", "text_heads": "3"})
+
+
+def write_face_nets(stem, generator):
+    weights = rounded(face_nets.random_weights(generator))
+    images = torch.randn(2, 3, 8, 8, generator=generator).double().requires_grad_()
+    case = {"images": images}
+    # Small images are enough of an input; the networks see them enlarged.
+    for name, size in (("age_gender", 32), ("expression", 32), ("identity", 104)):
+        enlarged = F.interpolate(images, size=size, mode="bilinear", align_corners=True)
+        case[name] = getattr(face_nets, name)(weights, enlarged)
+        case[f"{name}_gradient"] = gradient(case[name], images)
+    write(stem, weights, case, None)
 
 
 def gradient(output, argument):

@@ -25,11 +25,16 @@ def main():
         sys.exit(__doc__)
     folder, target = Path(sys.argv[1]), sys.argv[2]
     try:
-        weights = mapping(Graph(folder / "MappingNetwork")) | synthesis(Graph(folder / "SynthesisNetwork"))
-        write_safetensors(target, {name: values.tensor() for name, values in weights.items()})
+        print(f"{target}: {convert(folder, target)} tensors")
     except (OSError, ElementTree.ParseError, ConversionError) as error:
         sys.exit(f"{folder}: {error}")
-    print(f"{target}: {len(weights)} tensors")
+
+
+def convert(folder, target):
+    """Converts the generator and returns the number of tensors."""
+    weights = mapping(Graph(folder / "MappingNetwork")) | synthesis(Graph(folder / "SynthesisNetwork"))
+    write_safetensors(target, {name: values.tensor() for name, values in weights.items()})
+    return len(weights)
 
 
 class Values:

@@ -54,6 +54,14 @@ pub enum LsiError {
         /// The smallest cutout asked for.
         found: usize,
     },
+    /// An identity of another network.
+    #[error("expected an identity of {expected} numbers, found {found}")]
+    Identity {
+        /// Length of the network's vectors.
+        expected: usize,
+        /// Numbers given.
+        found: usize,
+    },
     /// A component of w that is the same for all z cannot be standardised.
     #[error("component {component} of w does not vary over {n_samples} samples, so latents cannot be standardised")]
     Constant {

@@ -1,6 +1,8 @@
 //! Images for people to look at.
 
-use crate::place::to_vec;
+use burn_tensor::Tensor;
+
+use crate::place::{Place, to_vec};
 use crate::tape::Var;
 
 /// A square image of 8 bits for each colour.
@@ -24,5 +26,11 @@ impl Image {
             Self { size, rgb: rgb.collect() }
         };
         values.chunks_exact(colours * n_pixels).map(one).collect()
+    }
+
+    /// The image as a generator would have made it.
+    pub(super) fn to_generator(&self, place: &Place) -> Tensor<4> {
+        let colour = |colour: usize| self.rgb.iter().skip(colour).step_by(3).map(|&byte| f64::from(byte) / 127.5 - 1.0);
+        place.tensor((0..3).flat_map(colour).collect(), [1, 3, self.size, self.size])
     }
 }

@@ -1,4 +1,5 @@
-//! The two image domains of the paper as problems: solutions are latents of a generator, and CLIP scores the images.
+//! The two image domains of the paper as problems: solutions are latents of a generator, and CLIP scores the images. A
+//! third domain has faces, and networks that look at faces.
 //!
 //! A solution's objective and measures come in two stages, so that rows of a Jacobian share all forward computation and
 //! memory stays small: latents become images, and images become scores, a few cutouts at a time.
@@ -6,6 +7,7 @@
 mod cutouts;
 mod draw;
 mod error;
+mod faces;
 mod image;
 mod settings;
 mod spherical;
@@ -17,6 +19,7 @@ mod stylegan2;
 pub use cutouts::Cutouts;
 pub use draw::{Draw, NoiseChoice};
 pub use error::LsiError;
+pub use faces::{FaceObjective, Faces, FacesConfig, identity_of};
 pub use image::Image;
 pub use settings::{LsiDomain, PaperSettings};
 pub use statistics::LatentStatistics;

@@ -145,6 +145,13 @@ impl Pass {
     }
 }
 
+/// By how much the length of each row is above `free`, as a column.
+pub(super) fn excess_norm(rows: Var<2>, free: f64) -> Var<2> {
+    // The smallest positive number keeps the root's derivative finite at zero.
+    let norm = rows.square().sum_dims(&[1]).add_scalar(f64::from(f32::MIN_POSITIVE)).sqrt();
+    norm.add_scalar(-free).clamp_min(0.0)
+}
+
 /// One for an output and zero for the others.
 fn unit<S: Stages>(stages: &S, output: usize) -> Tensor<2> {
     let mut values = vec![0.0; stages.n_outputs()];

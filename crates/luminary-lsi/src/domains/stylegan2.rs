@@ -261,9 +261,7 @@ impl Stages for LsiStyleGan2 {
 
     fn direct(&self, solutions: Var<2>) -> Option<Var<2>> {
         let n = solutions.dims()[0];
-        // The smallest positive number keeps the root's derivative finite at the mean, where nothing is penalised.
-        let norm = solutions.square().sum_dims(&[1]).add_scalar(f64::from(f32::MIN_POSITIVE)).sqrt();
-        let excess = norm.add_scalar(-self.free_norm()).clamp_min(0.0);
+        let excess = stages::excess_norm(solutions, self.free_norm());
         let penalty = excess.square().mul_scalar(-self.config.penalty * self.config.objective_scale);
         let objective = penalty.add_scalar(self.config.objective_offset);
         let n_measures = self.config.measures.len();

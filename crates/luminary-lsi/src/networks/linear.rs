@@ -49,6 +49,11 @@ impl Linear {
         Self { weight, bias }
     }
 
+    /// Outputs for a row.
+    pub fn n_outputs(&self) -> usize {
+        self.weight.dims()[0]
+    }
+
     /// Applies the layer to every row.
     pub fn forward(&self, rows: Var<2>) -> Var<2> {
         rows.linear(&self.weight, self.bias.as_ref())

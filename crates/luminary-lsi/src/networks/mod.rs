@@ -4,6 +4,7 @@
 //! is folded in.
 
 pub mod clip;
+pub mod faces;
 mod linear;
 mod mapping;
 mod mobile_stylegan;

@@ -39,6 +39,26 @@ impl Var<4> {
         )
     }
 
+    /// Correlates with a kernel at every second row and column, without a border: the result has half the size. The kernel
+    /// is of outputs by inputs by height by width, or of channels by 1 by height by width for one kernel each.
+    pub fn convolve_halving(self, kernel: &Tensor<4>) -> Self {
+        let channels = self.dims()[1];
+        let [n_outputs, n_inputs, kernel_height, kernel_width] = kernel.dims();
+        let groups = channels / n_inputs;
+        assert_eq!(groups * n_inputs, channels, "convolve_halving: a kernel of {n_outputs} by {n_inputs} channels");
+        let for_pull = kernel.clone();
+        self.map(
+            |x| conv2d(x, kernel.clone(), None, ConvOptions::new([2, 2], [0, 0], [1, 1], groups)),
+            |x, y| {
+                let ([_, _, height, width], [_, _, new_height, new_width]) = (x.dims(), y.dims());
+                // Rows and columns at the end that no kernel reaches.
+                let rest = [height - 2 * (new_height - 1) - kernel_height, width - 2 * (new_width - 1) - kernel_width];
+                let options = ConvTransposeOptions::new([2, 2], [0, 0], rest, [1, 1], groups);
+                move |cotangent| conv_transpose2d(cotangent, for_pull.clone(), None, options.clone())
+            },
+        )
+    }
+
     /// The adjoint of a correlation with stride 2, which doubles the size of an image: each pixel adds the kernel (inputs
     /// by outputs by height by width) times its value to the result, 2 pixels apart, and `padding` pixels are cut off all
     /// around.
@@ -94,6 +114,15 @@ mod tests {
         assert_gradient([2, 3, 4, 5], |x| x.convolve(&wavy([2, 3, 1, 1], 0.7), 0).square());
         assert_gradient([2, 3, 4, 5], |x| x.convolve_depthwise(&wavy([3, 1, 3, 3], 0.7), 1).square());
         assert_gradient([2, 3, 4, 5], |x| x.filter(&wavy([4, 4], 0.7), 1).square());
+    }
+
+    #[test]
+    fn halving_convolutions_have_their_gradients_also_where_the_kernel_does_not_reach() {
+        for size in [6, 7] {
+            assert_gradient([2, 3, size, 5], |x| x.convolve_halving(&wavy([2, 3, 3, 3], 0.7)).square());
+            assert_gradient([2, 3, size, 5], |x| x.convolve_halving(&wavy([3, 1, 3, 3], 0.7)).square());
+            assert_gradient([2, 3, size, 5], |x| x.convolve_halving(&wavy([2, 3, 1, 1], 0.7)).square());
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod convolution;
 mod functions;
 mod matrix;
 mod normalise;
+mod pool;
 mod shape;
 
 use std::any::Any;

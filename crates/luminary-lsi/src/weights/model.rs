@@ -13,11 +13,13 @@ pub enum ModelKind {
     MobileStyleGan,
     /// CLIP (Radford et al., 2021).
     Clip,
+    /// Age and gender, expression and identity of faces (face-api).
+    FaceNets,
 }
 
 impl ModelKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::StyleGan, Self::StyleGan2, Self::MobileStyleGan, Self::Clip];
+    pub const ALL: [Self; 5] = [Self::StyleGan, Self::StyleGan2, Self::MobileStyleGan, Self::Clip, Self::FaceNets];
 
     /// The kind of a file, from a tensor that every file of a kind has and no other.
     pub fn of(has_tensor: impl Fn(&str) -> bool) -> Option<Self> {
@@ -30,6 +32,7 @@ impl ModelKind {
             Self::StyleGan2 => "synthesis.b4.const",
             Self::MobileStyleGan => "synthesis.input",
             Self::Clip => "vision_model.embeddings.patch_embedding.weight",
+            Self::FaceNets => "age_gender.entry_flow.conv_in.weight",
         }
     }
 }
@@ -41,6 +44,7 @@ impl fmt::Display for ModelKind {
             Self::StyleGan2 => "StyleGAN2",
             Self::MobileStyleGan => "MobileStyleGAN",
             Self::Clip => "CLIP",
+            Self::FaceNets => "face networks",
         })
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use luminary::problem::{DifferentiableProblem, Problem};
 use luminary_lsi::domains::{
-    Cutouts, Draw, LsiError, LsiStyleGan, LsiStyleGan2, LsiStyleGan2Config, LsiStyleGanConfig, NoiseChoice, PromptPair,
+    Cutouts, Draw, FaceObjective, Faces, FacesConfig, LsiError, LsiStyleGan, LsiStyleGan2, LsiStyleGan2Config,
+    LsiStyleGanConfig, NoiseChoice, PromptPair,
 };
 use luminary_lsi::networks::Generator;
 use luminary_math::WideRng;
@@ -42,6 +43,14 @@ fn stylegan2_with(generator: Arc<dyn Generator>, config: LsiStyleGan2Config) -> 
     LsiStyleGan2::new(generator, golden::clip(), config).unwrap()
 }
 
+fn faces_config() -> FacesConfig {
+    FacesConfig { n_samples: 200, n_starts: 16, penalty_from: 0.5, ..Default::default() }
+}
+
+fn faces(config: FacesConfig) -> Faces {
+    Faces::new(golden::mobile_stylegan(), Arc::new(golden::face_nets()), config).unwrap()
+}
+
 fn solutions(problem: &dyn Problem, n_rows: usize, scale: f64) -> Vec<f64> {
     let mut solutions = vec![0.0; n_rows * problem.spec().solution_dim];
     WideRng::from_path(5, "solutions").fill_normal(&mut solutions);
@@ -55,6 +64,9 @@ fn jacobians_are_those_of_finite_differences() {
         assert_jacobian("StyleGAN2", &stylegan2(LsiStyleGan2Config { noise, ..stylegan2_config() }));
     }
     assert_jacobian("MobileStyleGAN", &stylegan2_with(golden::mobile_stylegan(), stylegan2_config()));
+    for objective in [FaceObjective::Smile, FaceObjective::Resemble(vec![0.3; 5])] {
+        assert_jacobian("faces", &faces(FacesConfig { objective, ..faces_config() }));
+    }
 }
 
 fn assert_jacobian(what: &str, problem: &dyn DifferentiableProblem) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use luminary_lsi::networks::clip::Clip;
+use luminary_lsi::networks::faces::FaceNets;
 use luminary_lsi::networks::{Generator, MobileStyleGan, StyleGan, StyleGan2};
 use luminary_lsi::{Place, Precision, Tensor};
 use safetensors::SafeTensors;
@@ -32,6 +33,10 @@ pub(crate) fn mobile_stylegan() -> Arc<dyn Generator> {
 
 pub(crate) fn clip() -> Arc<Clip> {
     Arc::new(Clip::load(&path("clip.safetensors"), &place()).unwrap())
+}
+
+pub(crate) fn face_nets() -> FaceNets {
+    FaceNets::load(&path("face_nets.safetensors"), &place()).unwrap()
 }
 
 /// The inputs and results of a network.

@@ -1,7 +1,7 @@
 //! Values and gradients of all networks against PyTorch.
 
-use luminary_lsi::networks::{Generator, Noise};
-use luminary_lsi::tape::Tape;
+use luminary_lsi::networks::{Generator, Noise, Resample};
+use luminary_lsi::tape::{Tape, Var};
 
 use crate::golden::{self, Case, assert_close, cotangent};
 
@@ -33,6 +33,21 @@ fn clip_agrees_with_pytorch() {
     assert_close("text vector", text.unsqueeze(), case.tensor::<2>("text_vector"));
     assert!((clip.logit_scale() - 100.0).abs() < 1e-4, "{}", clip.logit_scale());
     assert_eq!(clip.image_size(), 8);
+}
+
+#[test]
+fn face_networks_agree_with_pytorch() {
+    let (nets, case) = (golden::face_nets(), Case::open("face_nets"));
+    let agrees = |name: &str, size: usize, forward: &dyn Fn(Var<4>) -> Var<2>| {
+        let images = Tape::new().input(case.tensor("images"));
+        let output = forward(Resample::bilinear(8, size, &golden::place()).forward(images.clone()));
+        assert_close(name, output.value().clone(), case.tensor(name));
+        let gradient = output.pull_back(cotangent(output.dims()), &images);
+        assert_close(name, gradient, case.tensor(&format!("{name}_gradient")));
+    };
+    agrees("age_gender", 32, &|images| nets.age_gender.forward(images));
+    agrees("expression", 32, &|images| nets.expression.forward(images));
+    agrees("identity", 104, &|images| nets.identity.forward(images));
 }
 
 fn assert_generator_agrees(generator: &dyn Generator, case: &Case, shape: [usize; 3]) {

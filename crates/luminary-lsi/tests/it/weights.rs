@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use luminary_lsi::networks::clip::Clip;
+use luminary_lsi::networks::faces::FaceNets;
 use luminary_lsi::networks::{MobileStyleGan, StyleGan, StyleGan2};
 use luminary_lsi::weights::{ModelKind, WeightError};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -141,6 +142,7 @@ fn file_of(kind: ModelKind) -> &'static str {
         ModelKind::StyleGan2 => "stylegan2.safetensors",
         ModelKind::MobileStyleGan => "mobile_stylegan.safetensors",
         ModelKind::Clip => "clip.safetensors",
+        ModelKind::FaceNets => "face_nets.safetensors",
     }
 }
 
@@ -151,6 +153,7 @@ fn load(kind: ModelKind, path: &Path) -> Result<(), WeightError> {
         ModelKind::StyleGan2 => StyleGan2::load(path, &place).map(drop),
         ModelKind::MobileStyleGan => MobileStyleGan::load(path, &place).map(drop),
         ModelKind::Clip => Clip::load(path, &place).map(drop),
+        ModelKind::FaceNets => FaceNets::load(path, &place).map(drop),
     }
 }
 
