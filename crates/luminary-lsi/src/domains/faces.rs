@@ -51,7 +51,8 @@ pub struct FacesConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaceObjective {
-    /// Smiling: 100 times the probability of a happy expression.
+    /// Smiling: 100 times the probability of a happy expression, of logits divided by 10. (The network is so sure of itself
+    /// that without the division nearly every smile would get 100.)
     #[default]
     Smile,
     /// Being the face with this identity vector: 100 times one minus the distance. Faces of one person are above about 40.
@@ -183,6 +184,9 @@ fn face_of(resolution: usize, size: usize, place: &Place) -> Resample {
     Resample::average(Window { top: part(0.24), left: part(0.17), size: part(0.66) }, resolution, size, place)
 }
 
+/// What the logits of expressions are divided by.
+const TEMPERATURE: f64 = 10.0;
+
 impl Stages for Faces {
     type Drawn = Noise;
 
@@ -206,7 +210,7 @@ impl Stages for Faces {
             None => {
                 let happy = Expression::Happy as usize;
                 let logits = self.nets.expression.forward(self.for_expression.forward(images.clone()));
-                logits.softmax().narrow(1, happy..happy + 1).mul_scalar(100.0)
+                logits.mul_scalar(1.0 / TEMPERATURE).softmax().narrow(1, happy..happy + 1).mul_scalar(100.0)
             }
             Some(target) => {
                 let difference = self.nets.identity.forward(self.for_identity.forward(images.clone())) + target;
