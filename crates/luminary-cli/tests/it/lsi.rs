@@ -32,7 +32,7 @@ fn a_run_leaves_archive_heatmap_and_collage_and_can_be_resumed() {
 
 #[test]
 fn mistakes_are_named_and_leave_nothing_behind() {
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["--objective", "a photo of a cat"], "this model does not know \"cat\""),
         (&["--measure", "a thin eight"], "--measure: expected two prompts such as 'thin|bold'"),
         (&["--bounds", "1"], "--bounds: expected two numbers such as -0.3,0.3, found \"1\""),
@@ -42,6 +42,9 @@ fn mistakes_are_named_and_leave_nothing_behind() {
         (&["--domain", "stylegan", "--cutouts", "3"], "--cutouts: expected the domain stylegan2"),
         (&["--set", "algorithm.sigma=-1"], "--set algorithm.sigma=-1"),
         (&["--generator", "none.safetensors", "--clip", "none.safetensors"], "cannot be read"),
+        (&["--model", "faces", "--models", "nowhere"], "`luminary lsi fetch faces` obtains it"),
+        (&["--model", "faces", "--objective", "a face"], "--objective: expected a model with prompts, found faces"),
+        (&["--face", "face.png"], "expected --model faces"),
     ];
     for (flags, expected) in cases {
         let lab = Lab::new();

@@ -1,5 +1,8 @@
 //! Images for people to look at.
 
+use std::io;
+use std::path::Path;
+
 use burn_tensor::Tensor;
 
 use crate::place::{Place, to_vec};
@@ -26,6 +29,25 @@ impl Image {
             Self { size, rgb: rgb.collect() }
         };
         values.chunks_exact(colours * n_pixels).map(one).collect()
+    }
+
+    /// Reads a square PNG file with 8 bits for each of its colours.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read, or another kind of image.
+    pub fn read_png(path: &Path) -> io::Result<Self> {
+        let file = io::BufReader::new(std::fs::File::open(path)?);
+        let mut reader = png::Decoder::new(file).read_info().map_err(io::Error::other)?;
+        let info = reader.info();
+        let (width, height, colours) = (info.width as usize, info.height as usize, info.color_type.samples());
+        if width != height || info.bit_depth != png::BitDepth::Eight || colours < 3 {
+            let found = format!("{width} by {height} pixels, {:?} of {:?} bits", info.color_type, info.bit_depth);
+            return Err(io::Error::other(format!("expected a square image in colours of 8 bits, found {found}")));
+        }
+        let mut pixels = vec![0; width * height * colours];
+        reader.next_frame(&mut pixels).map_err(io::Error::other)?;
+        Ok(Self { size: width, rgb: pixels.chunks_exact(colours).flat_map(|pixel| &pixel[..3]).copied().collect() })
     }
 
     /// The image as a generator would have made it.

@@ -48,6 +48,17 @@ impl ImageProblem for LsiStyleGan {
     }
 }
 
+impl ImageProblem for Faces {
+    /// The best of samples.
+    fn start(&self) -> Vec<f64> {
+        self.find_start()
+    }
+
+    fn images(&self, solutions: &[f64]) -> Vec<Image> {
+        self.render(solutions)
+    }
+}
+
 impl ImageProblem for LsiStyleGan2 {
     /// The paper's: the best of samples.
     fn start(&self) -> Vec<f64> {

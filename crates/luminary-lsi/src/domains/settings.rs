@@ -8,13 +8,15 @@ use luminary::restart::RestartRule;
 use luminary::scheduler::SchedulerConfig;
 use luminary::strategy::gradient::GradientConfig;
 
-/// One of the two domains.
+/// One of the domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LsiDomain {
     /// LSI (StyleGAN).
     StyleGan,
     /// LSI (StyleGAN2).
     StyleGan2,
+    /// Faces. They are not of the paper: their settings are those of LSI (StyleGAN2), which standardises w as they do.
+    Faces,
 }
 
 /// What the paper sets for an algorithm on a domain (Appendix A), beside one emitter of 36 evaluations.
@@ -47,11 +49,13 @@ impl PaperSettings {
 
 impl LsiDomain {
     /// The algorithms that the paper runs on the domain: on StyleGAN2 the covariance matrix of CMA-ME and CMA-MAE would be
-    /// too large.
+    /// too large. For faces, all of them.
     pub fn presets(self) -> &'static [Preset] {
         use Preset as P;
         match self {
-            Self::StyleGan => &[P::MapElites, P::MapElitesLine, P::CmaMe, P::CmaMae, P::CmaMega, P::CmaMaega],
+            Self::StyleGan | Self::Faces => {
+                &[P::MapElites, P::MapElitesLine, P::CmaMe, P::CmaMae, P::CmaMega, P::CmaMaega]
+            }
             Self::StyleGan2 => &[P::MapElites, P::MapElitesLine, P::CmaMega, P::CmaMaega],
         }
     }
@@ -89,7 +93,7 @@ impl LsiDomain {
     pub fn settings(self, preset: Preset) -> PaperSettings {
         let (alpha, min_f, eta) = match self {
             Self::StyleGan => (0.1, 55.0, 0.002),
-            Self::StyleGan2 => (0.02, 0.0, 0.05),
+            Self::StyleGan2 | Self::Faces => (0.02, 0.0, 0.05),
         };
         PaperSettings {
             sigma: self.sigma(preset),
@@ -107,7 +111,9 @@ impl LsiDomain {
             (Self::StyleGan, Preset::MapElites) => 0.2,
             (_, Preset::MapElites | Preset::MapElitesLine) => 0.1,
             (Self::StyleGan, Preset::CmaMega | Preset::CmaMaega) => 0.002,
-            (Self::StyleGan2, Preset::CmaMega | Preset::CmaMaega) => 0.01,
+            (_, Preset::CmaMega | Preset::CmaMaega) => 0.01,
+            // One w for all layers, in units of its deviation.
+            (Self::Faces, _) => 0.1,
             _ => 0.02,
         }
     }
@@ -118,7 +124,7 @@ impl LsiDomain {
                 RestartRule { every: Some(50), ..RestartRule::NO_IMPROVEMENT }
             }
             (Self::StyleGan, _) => RestartRule::NO_IMPROVEMENT,
-            (Self::StyleGan2, _) => RestartRule::BASIC,
+            (Self::StyleGan2 | Self::Faces, _) => RestartRule::BASIC,
         }
     }
 
@@ -137,7 +143,7 @@ mod tests {
     #[test]
     fn every_algorithm_of_the_paper_builds_with_its_settings() {
         let spec = ProblemSpec { solution_dim: 5, measure_bounds: vec![(0.0, 6.0); 2] };
-        for domain in [LsiDomain::StyleGan, LsiDomain::StyleGan2] {
+        for domain in [LsiDomain::StyleGan, LsiDomain::StyleGan2, LsiDomain::Faces] {
             for &preset in domain.presets() {
                 let config = domain.scheduler(preset, &spec, &[0.5; 5], 3);
                 let mut scheduler = config.build().unwrap();

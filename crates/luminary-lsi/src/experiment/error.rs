@@ -28,6 +28,20 @@ pub enum ExperimentError {
         /// What is wrong with it.
         message: String,
     },
+    /// A domain with networks that it has no use for.
+    #[error("expected networks for {domain}, found those of {models}")]
+    OtherModels {
+        /// What the domain is about.
+        domain: &'static str,
+        /// Name of the networks.
+        models: String,
+    },
+    /// The face models could not be fetched.
+    #[error("the face models could not be fetched: {message}")]
+    Fetch {
+        /// What went wrong.
+        message: String,
+    },
     /// A folder of a comparison holds a trial that was not asked for.
     #[error("{} holds a trial with other settings; choose another folder", path.display())]
     OtherTrial {

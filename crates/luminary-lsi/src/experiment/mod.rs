@@ -6,6 +6,7 @@
 mod collage;
 mod compare;
 mod error;
+mod fetch;
 mod models;
 
 use std::path::Path;
@@ -24,14 +25,19 @@ use luminary_run::summary::Summary;
 use serde::{Deserialize, Serialize};
 
 use crate::domains::{
-    Cutouts, ImageProblem, LsiDomain, LsiStyleGan, LsiStyleGan2, LsiStyleGan2Config, LsiStyleGanConfig, PromptPair,
+    Cutouts, FaceObjective, Faces, FacesConfig, Image, ImageProblem, LsiDomain, LsiStyleGan, LsiStyleGan2,
+    LsiStyleGan2Config, LsiStyleGanConfig, PromptPair, identity_of,
 };
+use crate::networks::faces::FaceNets;
 use crate::place::{Place, Precision};
 
 pub use collage::{Collage, Tile};
 pub use compare::{Comparison, Row};
 pub use error::ExperimentError;
-pub use models::Models;
+pub use fetch::fetch_faces;
+pub use models::{FACE_GENERATOR, FACE_NETS, Models};
+
+use models::Loaded;
 
 /// Name of the file that describes the experiment of a run folder.
 pub const EXPERIMENT: &str = "lsi.json";
@@ -58,6 +64,8 @@ pub enum DomainConfig {
     /// LSI (StyleGAN2).
     #[serde(rename = "stylegan2")]
     StyleGan2(LsiStyleGan2Config),
+    /// Faces.
+    Faces(FacesConfig),
 }
 
 impl Experiment {
@@ -93,6 +101,26 @@ impl Experiment {
         Self { models: Models::Digits, domain: DomainConfig::StyleGan(config) }
     }
 
+    /// Faces that smile, over age and gender, with the networks that [`fetch_faces`] put into `folder`.
+    pub fn faces(folder: &Path) -> Self {
+        Self { models: Models::Faces { folder: folder.into() }, domain: DomainConfig::Faces(FacesConfig::default()) }
+    }
+
+    /// [`faces`](Self::faces) that resemble the one on an image.
+    ///
+    /// # Errors
+    ///
+    /// Networks that cannot be loaded, or an image that cannot be read.
+    pub fn faces_like(folder: &Path, image: &Path) -> Result<Self, ExperimentError> {
+        let nets = FaceNets::load(&folder.join(FACE_NETS), &Place::cpu(Precision::Single))?;
+        let image = Image::read_png(image)
+            .map_err(|message| ExperimentError::Unreadable { path: image.into(), message: message.to_string() })?;
+        let objective = FaceObjective::Resemble(identity_of(&image, &nets));
+        let mut experiment = Self::faces(folder);
+        experiment.domain = DomainConfig::Faces(FacesConfig { objective, ..FacesConfig::default() });
+        Ok(experiment)
+    }
+
     /// Reads an experiment from a JSON file such as the `lsi.json` of a run folder. What a domain's settings leave out is
     /// the paper's.
     ///
@@ -111,19 +139,32 @@ impl Experiment {
     ///
     /// Weights or settings that cannot be used.
     pub fn build(&self) -> Result<Study, ExperimentError> {
-        let (generator, clip) = self.models.load(&Place::cpu(Precision::Single))?;
-        let problem: Arc<dyn ImageProblem> = match &self.domain {
-            DomainConfig::StyleGan(config) => Arc::new(LsiStyleGan::new(generator, clip, config.clone())?),
-            DomainConfig::StyleGan2(config) => Arc::new(LsiStyleGan2::new(generator, clip, config.clone())?),
+        let problem: Arc<dyn ImageProblem> = match (&self.domain, self.models.load(&Place::cpu(Precision::Single))?) {
+            (DomainConfig::StyleGan(config), Loaded::Prompts(generator, clip)) => {
+                Arc::new(LsiStyleGan::new(generator, clip, config.clone())?)
+            }
+            (DomainConfig::StyleGan2(config), Loaded::Prompts(generator, clip)) => {
+                Arc::new(LsiStyleGan2::new(generator, clip, config.clone())?)
+            }
+            (DomainConfig::Faces(config), Loaded::Faces(generator, nets)) => {
+                Arc::new(Faces::new(generator, nets, config.clone())?)
+            }
+            (DomainConfig::Faces(_), Loaded::Prompts(..)) => {
+                return Err(ExperimentError::OtherModels { domain: "faces", models: self.models.name() });
+            }
+            (_, Loaded::Faces(..)) => {
+                return Err(ExperimentError::OtherModels { domain: "prompts", models: self.models.name() });
+            }
         };
         Ok(Study { experiment: self.clone(), problem, start: OnceLock::new() })
     }
 
-    /// Which of the paper's domains it is.
+    /// Which of the domains it is.
     pub fn domain(&self) -> LsiDomain {
         match self.domain {
             DomainConfig::StyleGan(_) => LsiDomain::StyleGan,
             DomainConfig::StyleGan2(_) => LsiDomain::StyleGan2,
+            DomainConfig::Faces(_) => LsiDomain::Faces,
         }
     }
 
@@ -136,6 +177,13 @@ impl Experiment {
             DomainConfig::StyleGan2(config) => Labels {
                 objective: config.objective.clone(),
                 measures: config.measures.iter().map(|pair| format!("{} – {}", pair.first, pair.second)).collect(),
+            },
+            DomainConfig::Faces(config) => Labels {
+                objective: match config.objective {
+                    FaceObjective::Smile => "smile".into(),
+                    FaceObjective::Resemble(_) => "resemblance".into(),
+                },
+                measures: vec!["age".into(), "female – male".into()],
             },
         }
     }

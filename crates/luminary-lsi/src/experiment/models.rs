@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::networks::clip::Clip;
+use crate::networks::faces::FaceNets;
 use crate::networks::{Generator, MobileStyleGan, StyleGan, StyleGan2};
 use crate::place::Place;
 use crate::weights::{ModelKind, WeightError, WeightFile};
 
-/// A generator and an image-text model.
+/// A generator and whatever judges its images.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Models {
@@ -25,18 +26,32 @@ pub enum Models {
         /// CLIP.
         clip: PathBuf,
     },
+    /// What [`fetch_faces`](super::fetch_faces) made: a generator of faces and networks that look at them.
+    Faces {
+        /// The folder of both files.
+        folder: PathBuf,
+    },
 }
 
 const DIGITS_GENERATOR: &[u8] = include_bytes!("../../models/digits-generator.safetensors");
 const DIGITS_CLIP: &[u8] = include_bytes!("../../models/digits-clip.safetensors");
 
+/// The generator of faces.
+pub const FACE_GENERATOR: &str = "mobile-stylegan-ffhq.safetensors";
+/// The networks that look at faces.
+pub const FACE_NETS: &str = "face-nets.safetensors";
+
+/// Networks that belong together.
+pub(super) enum Loaded {
+    /// A generator and an image-text model.
+    Prompts(Arc<dyn Generator>, Arc<Clip>),
+    /// A generator of faces and networks that look at them.
+    Faces(Arc<dyn Generator>, Arc<FaceNets>),
+}
+
 impl Models {
-    /// Loads both networks.
-    ///
-    /// # Errors
-    ///
-    /// Files that cannot be read, or that hold other models.
-    pub fn load(&self, place: &Place) -> Result<(Arc<dyn Generator>, Arc<Clip>), WeightError> {
+    /// Loads the networks.
+    pub(super) fn load(&self, place: &Place) -> Result<Loaded, WeightError> {
         match self {
             Self::Digits => {
                 let open = |name: &str, bytes: &[u8], kind| {
@@ -44,10 +59,15 @@ impl Models {
                 };
                 let generator = open("digits-generator.safetensors", DIGITS_GENERATOR, ModelKind::StyleGan2)?;
                 let clip = open("digits-clip.safetensors", DIGITS_CLIP, ModelKind::Clip)?;
-                Ok((Arc::new(StyleGan2::from_weights(&generator)?), Arc::new(Clip::from_weights(&clip)?)))
+                let generator = StyleGan2::from_weights(&generator)?;
+                Ok(Loaded::Prompts(Arc::new(generator), Arc::new(Clip::from_weights(&clip)?)))
             }
             Self::Files { generator, clip } => {
-                Ok((load_generator(generator, place)?, Arc::new(Clip::load(clip, place)?)))
+                Ok(Loaded::Prompts(load_generator(generator, place)?, Arc::new(Clip::load(clip, place)?)))
+            }
+            Self::Faces { folder } => {
+                let generator = load_generator(&folder.join(FACE_GENERATOR), place)?;
+                Ok(Loaded::Faces(generator, Arc::new(FaceNets::load(&folder.join(FACE_NETS), place)?)))
             }
         }
     }
@@ -56,6 +76,7 @@ impl Models {
     pub fn name(&self) -> String {
         match self {
             Self::Digits => "digits".into(),
+            Self::Faces { .. } => "faces".into(),
             Self::Files { generator, .. } => {
                 generator.file_stem().map_or("files".into(), |stem| stem.to_string_lossy().into())
             }
