@@ -8,6 +8,7 @@
 mod archive;
 mod convert;
 mod emitter;
+mod folder;
 mod kmeans;
 mod run;
 mod scheduler;
@@ -23,6 +24,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<emitter::NativeEmitter>()?;
     module.add_class::<strategy::NativeStrategy>()?;
     module.add_class::<run::NativeRun>()?;
+    module.add_class::<folder::NativeFolder>()?;
     module.add_function(wrap_pyfunction!(scheduler::ask_all, module)?)?;
     module.add_function(wrap_pyfunction!(scheduler::tell_all, module)?)?;
     module.add_function(wrap_pyfunction!(scheduler::ask_gradients_all, module)?)?;

@@ -1,15 +1,19 @@
 //! A complete run by preset: the engine's scheduler, with its checkpoints, as a Python object.
 
+use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use luminary::archive::{LearningRate, NonFinite};
 use luminary::error::CallError;
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::ProblemSpec;
-use luminary::scheduler::Scheduler;
+use luminary::scheduler::{NextCall, Scheduler};
 use luminary::strategy::gradient::GradientConfig;
+use luminary_run::export;
+use luminary_run::folder::{CheckpointMeta, decode, encode};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -21,6 +25,8 @@ use crate::strategy::variant_of;
 #[pyclass(frozen, module = "luminary._native", name = "NativeRun")]
 pub(crate) struct NativeRun {
     scheduler: Mutex<Scheduler>,
+    /// What it was built from; a checkpoint does not say.
+    preset: Option<PresetConfig>,
 }
 
 /// Names and descriptions of the presets, and whether each needs gradients.
@@ -46,19 +52,28 @@ impl NativeRun {
         }
         let mut config = preset.config();
         config.non_finite = Some(NonFinite::Reject);
-        Ok(Self { scheduler: Mutex::new(config.build().or_raise()?) })
+        Ok(Self { scheduler: Mutex::new(config.build().or_raise()?), preset: Some(preset) })
     }
 
-    /// Restores a run from the bytes of a checkpoint.
+    /// Restores a run from the bytes of a checkpoint file, or of the engine's own snapshot.
     #[staticmethod]
     fn from_checkpoint(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let scheduler = py.detach(|| Scheduler::from_checkpoint(bytes)).or_raise()?;
-        Ok(Self { scheduler: Mutex::new(scheduler) })
+        py.detach(|| Ok(Self::of(Scheduler::from_checkpoint(&snapshot(bytes)?).or_raise()?)))
     }
 
-    /// The bytes of a checkpoint.
+    /// The run as the newest valid checkpoint of a run folder has it.
+    #[staticmethod]
+    fn from_folder(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| Ok(Self::of(export::load(&path).or_raise()?)))
+    }
+
+    /// The bytes of a checkpoint file, as the command line writes it.
     fn to_checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| lock(&self.scheduler).to_checkpoint()).or_raise()?;
+        let bytes = py.detach(|| {
+            let scheduler = lock(&self.scheduler);
+            let meta = CheckpointMeta { iteration: scheduler.iterations(), seconds: 0.0 };
+            PyResult::Ok(encode(meta, &scheduler.to_checkpoint().or_raise()?)?)
+        })?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -104,6 +119,13 @@ impl NativeRun {
     #[getter]
     fn needs_gradients(&self, py: Python<'_>) -> bool {
         py.detach(|| lock(&self.scheduler).needs_gradients())
+    }
+
+    /// Whether the next call is one of those two about gradients.
+    #[getter]
+    fn is_at_gradients(&self, py: Python<'_>) -> bool {
+        let next = py.detach(|| lock(&self.scheduler).next_call());
+        matches!(next, NextCall::AskGradients | NextCall::TellGradients)
     }
 
     #[getter]
@@ -162,6 +184,20 @@ impl NativeRun {
 }
 
 impl NativeRun {
+    /// A run that goes on where a scheduler is.
+    pub(crate) fn of(scheduler: Scheduler) -> Self {
+        Self { scheduler: Mutex::new(scheduler), preset: None }
+    }
+
+    /// The scheduler behind the lock; take it detached from the interpreter only.
+    pub(crate) fn scheduler(&self) -> &Mutex<Scheduler> {
+        &self.scheduler
+    }
+
+    pub(crate) fn preset(&self) -> Option<&PresetConfig> {
+        self.preset.as_ref()
+    }
+
     fn asked<'py>(
         &self,
         py: Python<'py>,
@@ -179,6 +215,15 @@ impl NativeRun {
         let n_rows = solutions.len() / dim;
         PyArray1::from_vec(py, solutions).reshape([n_rows, dim])
     }
+}
+
+/// The engine's snapshot in the bytes of a checkpoint file, or the bytes themselves if they already are one.
+pub(crate) fn snapshot(bytes: &[u8]) -> PyResult<Cow<'_, [u8]>> {
+    if bytes.starts_with(b"LUMINARY") {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let decoded = decode(bytes).map_err(|fault| PyValueError::new_err(fault.to_string()))?;
+    Ok(Cow::Owned(decoded.1))
 }
 
 /// Changes one setting of a preset.
