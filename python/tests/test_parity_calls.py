@@ -230,13 +230,16 @@ STARTS = {
 }
 
 
-@pytest.mark.parametrize("settings", STARTS)
-@pytest.mark.parametrize("kind", EMITTERS)
-def test_emitters_start_the_same(kind, settings):
-    settings = STARTS[settings]
-    if kind == "arborescence" and any("bounds" in name for name in settings):
-        pytest.skip("the message differs")
+def starts():
+    """Every emitter with every setting, but for bounds of arborescence emitters: both refuse them, in other words."""
+    for kind in EMITTERS:
+        for name, settings in STARTS.items():
+            if kind != "arborescence" or not any("bounds" in key for key in settings):
+                yield pytest.param(kind, settings, id=f"{kind}-{name}")
 
+
+@pytest.mark.parametrize(("kind", "settings"), starts())
+def test_emitters_start_the_same(kind, settings):
     def properties(package):
         each = emitter(package, kind, grid(package), **settings)
         return {name: outcome(lambda _: getattr(each, name), package) for name in EMITTER_PROPERTIES}

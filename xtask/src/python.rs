@@ -3,16 +3,18 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::process::{root, run};
+use crate::process::{cargo, root, run};
 
 /// What the tests need besides the package itself: the optional packages, the tools, and the rival for comparisons.
-const TEST_PACKAGES: [&str; 8] =
-    ["maturin>=1.7,<2", "numpy", "pandas", "pyarrow", "matplotlib", "pytest", "mypy", "ribs==0.12.0"];
+const TEST_PACKAGES: [&str; 9] =
+    ["maturin>=1.7,<2", "numpy", "pandas", "polars", "pyarrow", "matplotlib", "pytest", "mypy", "ribs==0.12.0"];
 
-/// Builds the wheel, installs it and runs the tests.
+/// Builds the wheel, installs it and runs the tests. Some read what the `luminary` program wrote; they get its path.
 pub(crate) fn test() -> Result<(), String> {
     install("dev")?;
-    run(in_environment("python").args(["-m", "pytest", "--quiet", "python/tests"]))
+    cargo(&["build", "--package", "luminary-cli"])?;
+    let tests = ["-m", "pytest", "--quiet", "python/tests"];
+    run(in_environment("python").args(tests).env("LUMINARY_PROGRAM", built_program("luminary")?))
 }
 
 /// Measures the package beside pyribs, one thread each.
@@ -42,6 +44,12 @@ fn install(profile: &str) -> Result<(), String> {
     run(in_environment("pip")
         .args(["install", "--quiet", "--disable-pip-version-check", "--no-deps"])
         .arg(wheel.path()))
+}
+
+/// A program of this workspace, which cargo puts beside this one.
+fn built_program(name: &str) -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    Ok(own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }
 
 fn environment() -> PathBuf {

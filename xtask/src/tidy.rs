@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::process::root;
 
 /// A source file longer than this should have been split.
-const MAX_LINES: usize = 600;
+const MAX_LINES: usize = 500;
 
 /// Checks every file git knows.
 pub(crate) fn check() -> Result<(), String> {

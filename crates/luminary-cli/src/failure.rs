@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use luminary_reproduce::ReproduceError;
 use luminary_run::RunError;
 use luminary_run::config::ConfigFileError;
 
@@ -29,6 +30,15 @@ pub(crate) enum Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         Self::Run(error)
+    }
+}
+
+impl From<ReproduceError> for Failure {
+    fn from(error: ReproduceError) -> Self {
+        match error {
+            ReproduceError::Files(error) => Self::Run(error),
+            other => Self::Message(other.to_string(), FAILED),
+        }
     }
 }
 
@@ -68,6 +78,7 @@ impl Failure {
                         | RunError::Exists { .. }
                         | RunError::NotEmpty { .. }
                         | RunError::NotARun { .. }
+                        | RunError::IsSweep { .. }
                         | RunError::OtherSweep { .. }
                 );
                 (error.to_string(), if is_input { WRONG_INPUT } else { FAILED })

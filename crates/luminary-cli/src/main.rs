@@ -26,6 +26,7 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show(&args),
         Command::Plot(args) => commands::plot(&args),
         Command::Report(args) => commands::report(&args),
+        Command::Reproduce(args) => commands::reproduce(&args),
         Command::Export(args) => commands::export(&args),
         Command::Init(args) => commands::init(&args),
         Command::Check(args) => commands::check(&args),

@@ -26,10 +26,13 @@ pub struct PaperSettings {
     pub line_sigma_1: f64,
     /// MAP-Elites (line): standard deviation along the line between two elites, sigma_2.
     pub line_sigma_2: f64,
-    /// CMA-ME, its variants and CMA-MAE: initial step size.
-    ///
-    /// The authors' experiments have 0.1 on the arm where the paper states 0.2.
+    /// CMA-ME, its variants and CMA-MAE: initial step size, as the paper states it.
     pub cma_sigma0: f64,
+    /// The same as the authors' experiments have it: 0.1 on the arm, where the paper states 0.2.
+    ///
+    /// Only that gives the row of CMA-ME*, which restarts all the time: QD score 75.9 against 73.6 with 0.2 (mean of
+    /// eight and of two trials); the paper reports 75.68. The other rows come out with either.
+    pub cma_sigma0_in_experiments: f64,
     /// CMA-MEGA and CMA-MAEGA: initial step size over gradient coefficients, sigma_g.
     pub sigma_g: f64,
     /// CMA-MEGA and CMA-MAEGA: learning rate of gradient ascent, eta.
@@ -55,6 +58,7 @@ impl Domain {
             line_sigma_1: 0.5,
             line_sigma_2: 0.2,
             cma_sigma0: 0.5,
+            cma_sigma0_in_experiments: 0.5,
             sigma_g: 10.0,
             eta: 1.0,
             alpha: 0.01,
@@ -66,6 +70,7 @@ impl Domain {
                 map_elites_sigma: 0.1,
                 line_sigma_1: 0.1,
                 cma_sigma0: 0.2,
+                cma_sigma0_in_experiments: 0.1,
                 sigma_g: 0.05,
                 ..linear_projection
             },

@@ -1,14 +1,16 @@
-//! Complementary cumulative distribution of objectives: how much of the archive is at least this good.
+//! Complementary cumulative distribution of objectives: how much of the archive is at least this good. Where lower
+//! objectives are better, this is the cumulative distribution itself.
 
 use crate::curves::{line_of, trials_note};
 use crate::error::PlotError;
 use crate::figure::{Figure, Style};
+use crate::goal::Goal;
 use crate::interval::estimate;
 use crate::lines::{self, LineFigure, LinePanel};
 use crate::scale::Range;
 
-/// Number of objectives at which the distribution is computed.
-const N_THRESHOLDS: usize = 301;
+/// Number of objectives at which the distribution is computed: more make larger files, not better pictures.
+const N_THRESHOLDS: usize = 101;
 
 /// One series: the final archives of one algorithm.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,20 +47,20 @@ pub struct Ccdf {
     pub columns: Option<usize>,
 }
 
-/// Draws the percentage of cells with an elite whose objective is at least x, against x: mean over trials, with a band
-/// for the 95 % confidence interval (Student's t).
+/// Draws the percentage of cells with an elite whose objective is at least as good as x, against x: mean over trials,
+/// with a band for the 95 % confidence interval (Student's t).
 ///
 /// # Errors
 /// If a trial has more elites than cells.
 pub fn ccdf(spec: &Ccdf, style: &Style) -> Result<Figure, PlotError> {
-    let panels = spec.panels.iter().map(ccdf_panel).collect::<Result<Vec<_>, _>>()?;
+    let panels = spec.panels.iter().map(|panel| ccdf_panel(panel, style.goal)).collect::<Result<Vec<_>, _>>()?;
     let trials = spec.panels.iter().flat_map(|panel| &panel.series).map(|series| series.trials.len());
     let figure =
         LineFigure { title: spec.title.clone(), note: trials_note(trials), panels, columns: spec.columns, dots: false };
     Ok(lines::draw(&figure, style))
 }
 
-fn ccdf_panel(panel: &CcdfPanel) -> Result<LinePanel, PlotError> {
+fn ccdf_panel(panel: &CcdfPanel, goal: Goal) -> Result<LinePanel, PlotError> {
     let all = panel.series.iter().flat_map(|series| series.trials.iter().flatten().copied());
     let range = panel.range.map_or_else(|| Range::of(all), |(low, high)| Range::new(low, high));
     let thresholds: Vec<f64> = (0..N_THRESHOLDS).map(|i| range.at(i as f64 / (N_THRESHOLDS - 1) as f64)).collect();
@@ -70,7 +72,8 @@ fn ccdf_panel(panel: &CcdfPanel) -> Result<LinePanel, PlotError> {
                 let (expected, found) = (format!("at most {} (one per cell)", series.n_cells), trial.len().to_string());
                 return Err(PlotError::Shape { what: "number of elites", expected, found });
             }
-            percentages.push(percentage_at_least(trial, series.n_cells, &thresholds));
+            let turned = goal.turned(&thresholds);
+            percentages.push(percentage_at_least(&goal.turned(trial), series.n_cells, &turned));
         }
         let at = |i: usize| estimate(percentages.iter().map(|trial| trial[i]));
         lines.push(line_of(&series.name, thresholds.clone(), (0..N_THRESHOLDS).map(at)));
@@ -78,9 +81,13 @@ fn ccdf_panel(panel: &CcdfPanel) -> Result<LinePanel, PlotError> {
     Ok(LinePanel {
         title: panel.title.clone(),
         x_label: panel.objective.clone(),
-        y_label: "Cells with objective ≥ x (%)".into(),
+        y_label: match goal {
+            Goal::Maximise => "Cells with objective ≥ x (%)".into(),
+            Goal::Minimise => "Cells with objective ≤ x (%)".into(),
+        },
         lines,
         y_includes: vec![0.0],
+        y_limits: Some((0.0, 100.0)),
     })
 }
 
@@ -101,6 +108,17 @@ mod tests {
         let objectives = [1.0, 3.0, 3.0, f64::NAN, f64::INFINITY];
         let found = percentage_at_least(&objectives, 10, &[0.0, 1.0, 1.1, 3.0, 3.1]);
         assert_eq!(found, [40.0, 40.0, 30.0, 30.0, 10.0]);
+    }
+
+    #[test]
+    fn lower_objectives_count_as_better_where_they_are() {
+        let series = vec![CcdfSeries { name: "a".into(), n_cells: 4, trials: vec![vec![1.0, 2.0, 3.0]] }];
+        let panel = CcdfPanel { title: String::new(), objective: "cost".into(), series, range: None };
+        let found = ccdf_panel(&panel, Goal::Minimise).unwrap();
+        assert!(found.y_label.contains('≤'), "{}", found.y_label);
+        let mean = &found.lines[0].mean;
+        // From the lowest cost to the highest, which all three elites reach.
+        assert_eq!((mean[0], mean[N_THRESHOLDS / 2], mean[N_THRESHOLDS - 1]), (25.0, 50.0, 75.0));
     }
 
     #[test]

@@ -67,11 +67,15 @@ fn draw(spec: &Comparison, style: &Style, strip: f64, below: impl FnOnce(&mut Sv
     for named in &spec.archives {
         named.archive.check()?;
     }
+    let turned: Vec<_> = spec.archives.iter().map(|named| style.goal.turned_archive(named.archive)).collect();
+    let named = |(named, archive): (&NamedArchive, _)| NamedArchive { name: named.name.clone(), archive };
+    let archives = spec.archives.iter().zip(turned.iter().map(|archive| &**archive)).map(named).collect();
+    let spec = &Comparison { archives, ..*spec };
     let colors = color_scale(spec.archives.iter().map(|named| named.archive), style);
     let n = spec.archives.len().max(1);
     let columns = spec.columns.unwrap_or(if n == 4 { 2 } else { n.min(4) }).clamp(1, n);
     let rows = n.div_ceil(columns);
-    let size = style.size_or(215.0 * columns as f64 + 150.0, 232.0 * rows as f64 + 90.0 + strip);
+    let size = style.size_or(230.0 * columns as f64 + 135.0, 232.0 * rows as f64 + 90.0 + strip);
     let mut svg = Svg::new(size.0, size.1, spec.title);
     let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, spec.note, style);
     let body = body.inset(0.0, 0.0, color_bar_margin(&colors, spec.objective, body.height * 0.85, style), strip);
@@ -97,7 +101,9 @@ struct Layout {
 }
 
 impl Layout {
-    const GAP: f64 = 14.0;
+    const ROW_GAP: f64 = 14.0;
+    /// Wide enough for the numbers at the ends of two neighbouring axes.
+    const COLUMN_GAP: f64 = 30.0;
 
     fn new(spec: &Comparison, body: Area, (columns, rows): (usize, usize), style: &Style) -> Self {
         let archives: Vec<&Archive> = spec.archives.iter().map(|named| named.archive).collect();
@@ -116,15 +122,15 @@ impl Layout {
         let (column, row) = (column as f64, row as f64);
         let (x, y, width, height);
         if self.shared {
-            width = (self.all.width - self.left - (n_columns - 1.0) * Self::GAP) / n_columns;
-            height = (self.all.height - self.bottom - (n_rows - 1.0) * Self::GAP) / n_rows - title;
-            x = self.all.x + self.left + column * (width + Self::GAP);
-            y = self.all.y + row * (height + title + Self::GAP) + title;
+            width = (self.all.width - self.left - (n_columns - 1.0) * Self::COLUMN_GAP) / n_columns;
+            height = (self.all.height - self.bottom - (n_rows - 1.0) * Self::ROW_GAP) / n_rows - title;
+            x = self.all.x + self.left + column * (width + Self::COLUMN_GAP);
+            y = self.all.y + row * (height + title + Self::ROW_GAP) + title;
         } else {
-            width = (self.all.width - (n_columns - 1.0) * Self::GAP) / n_columns - self.left;
-            height = (self.all.height - (n_rows - 1.0) * Self::GAP) / n_rows - title - self.bottom;
-            x = self.all.x + column * (width + self.left + Self::GAP) + self.left;
-            y = self.all.y + row * (height + title + self.bottom + Self::GAP) + title;
+            width = (self.all.width - (n_columns - 1.0) * Self::COLUMN_GAP) / n_columns - self.left;
+            height = (self.all.height - (n_rows - 1.0) * Self::ROW_GAP) / n_rows - title - self.bottom;
+            x = self.all.x + column * (width + self.left + Self::COLUMN_GAP) + self.left;
+            y = self.all.y + row * (height + title + self.bottom + Self::ROW_GAP) + title;
         }
         Area { x, y, width: width.max(10.0), height: height.max(10.0) }
     }
@@ -166,15 +172,17 @@ fn draw_blend_arrow(svg: &mut Svg, area: Area, style: &Style) {
     let (left, right) = ("optimises, like CMA-ES", "explores, like CMA-ME");
     let y = area.y + area.height * 0.55;
     let (from, to) = (area.x + text_width(left, text) + 10.0, area.right() - text_width(right, text) - 10.0);
+    // Too few heatmaps to stand between two ends.
+    if to - from <= 20.0 {
+        return;
+    }
     svg.open_group("blend", "");
     svg.text(area.x, y + text.size * 0.36, left, text);
     svg.text(area.right(), y + text.size * 0.36, right, text.anchor(Anchor::End));
-    if to - from > 20.0 {
-        svg.line((from, y), (to, y), MUTED, 1.2);
-        let head = crate::svg::polyline([(to - 7.0, y - 4.0), (to, y), (to - 7.0, y + 4.0)]);
+    svg.line((from, y), (to, y), MUTED, 1.2);
+    for (end, inwards) in [(to, -7.0), (from, 7.0)] {
+        let head = crate::svg::polyline([(end + inwards, y - 4.0), (end, y), (end + inwards, y + 4.0)]);
         svg.path(&head, &format!("fill=\"none\" stroke=\"{}\" stroke-width=\"1.2\"", MUTED.hex()));
-        let tail = crate::svg::polyline([(from + 7.0, y - 4.0), (from, y), (from + 7.0, y + 4.0)]);
-        svg.path(&tail, &format!("fill=\"none\" stroke=\"{}\" stroke-width=\"1.2\"", MUTED.hex()));
     }
     svg.close();
 }

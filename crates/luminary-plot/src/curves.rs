@@ -87,6 +87,7 @@ fn curve_panel(panel: &CurvePanel) -> Result<LinePanel, PlotError> {
         y_label: panel.y_label.clone(),
         lines: panel.series.iter().map(line).collect(),
         y_includes: Vec::new(),
+        y_limits: None,
     })
 }
 

@@ -36,21 +36,20 @@ pub struct Heatmap<'a> {
 /// If the archive does not pass [`Archive::check`].
 pub fn heatmap(spec: &Heatmap, style: &Style) -> Result<Figure, PlotError> {
     spec.archive.check()?;
+    let archive = style.goal.turned_archive(spec.archive);
+    let spec = Heatmap { archive: &archive, ..*spec };
     let colors = color_scale([spec.archive], style);
     Ok(match spec.archive.measures.len() {
-        1 => bars(spec, &colors, style),
-        2 => single(spec, &colors, style),
-        _ => pairs(spec, &colors, style),
+        1 => bars(&spec, &colors, style),
+        2 => single(&spec, &colors, style),
+        _ => pairs(&spec, &colors, style),
     })
 }
 
-/// The colours of one or several archives.
+/// The colours of one or several archives with turned objectives.
 pub(crate) fn color_scale<'a>(archives: impl IntoIterator<Item = &'a Archive>, style: &Style) -> ColorScale {
-    let range = match style.color_range {
-        Some((low, high)) => Range::new(low, high),
-        None => Range::of(archives.into_iter().flat_map(|archive| archive.objectives.iter().copied())),
-    };
-    ColorScale { map: style.color_map, range }
+    let data = || Range::of(archives.into_iter().flat_map(|archive| archive.objectives.iter().copied()));
+    ColorScale { map: style.color_map, range: style.turned_color_range().unwrap_or_else(data) }
 }
 
 /// The range of a measure.
@@ -82,7 +81,9 @@ fn bars(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
     let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, &note(spec), style);
     let measure = &spec.archive.measures[0];
     let x = Axis::new(&measure.name, measure_range(spec.archive, 0), x_tick_count(body.width, style));
-    let y = Axis::new(spec.objective, colors.range.padded(0.04), y_tick_count(body.height, style));
+    let range = colors.range.padded(0.04);
+    let ticks = style.goal.ticks(range, y_tick_count(body.height, style));
+    let y = Axis { label: spec.objective.into(), range, ticks };
     let frame = Frame::inside(body, x, y, style);
     let strip = Area { y: frame.area.bottom() - STRIP, height: STRIP, ..frame.area };
     let upper = Frame { area: frame.area.inset(0.0, 0.0, 0.0, STRIP + 4.0), ..frame.clone() };

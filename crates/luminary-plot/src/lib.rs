@@ -25,6 +25,7 @@
 mod archive;
 mod error;
 mod figure;
+mod goal;
 
 // The figures.
 mod heatmap;
@@ -55,6 +56,7 @@ pub use comparison::{Comparison, NamedArchive, alpha_blend, comparison};
 pub use curves::{CurvePanel, Curves, Markers, Series, curves};
 pub use error::PlotError;
 pub use figure::{Figure, Style};
+pub use goal::Goal;
 pub use heatmap::{Heatmap, heatmap};
 pub use interval::{Estimate, estimate};
 pub use parallel::{ParallelAxes, parallel_axes};

@@ -28,6 +28,8 @@ pub(crate) struct LinePanel {
     pub(crate) lines: Vec<Line>,
     /// Values that the vertical axis must show.
     pub(crate) y_includes: Vec<f64>,
+    /// Values beyond which nothing can be, although a confidence band may reach there.
+    pub(crate) y_limits: Option<(f64, f64)>,
 }
 
 /// A figure of one or several plots side by side.
@@ -78,6 +80,10 @@ fn draw_panel(svg: &mut Svg, outer: Area, panel: &LinePanel, names: &[&str], dot
         ends.collect::<Vec<_>>()
     };
     let y_range = Range::of(panel.lines.iter().flat_map(values).chain(panel.y_includes.iter().copied()));
+    let y_range = match panel.y_limits {
+        Some((low, high)) => Range::new(y_range.lower.max(low), y_range.upper.min(high)),
+        None => y_range,
+    };
     let x_range = Range::of(panel.lines.iter().flat_map(|line| line.x.iter().copied()));
     let x_range = if dots { x_range.padded(0.025) } else { x_range };
     let x = Axis::new(&panel.x_label, x_range, x_tick_count(outer.width, style));
@@ -189,7 +195,8 @@ fn legend_width(names: &[&str], available: f64, style: &Style) -> f64 {
         return 0.0;
     }
     let widest = names.iter().map(|name| text_width(name, style.tick_text())).fold(0.0, f64::max);
-    (16.0 + SWATCH + 8.0 + widest).min(available * 0.35)
+    // A little more than the widest name, which would be shortened if rounding made its room too small.
+    (16.0 + SWATCH + 8.0 + widest + 1.0).min(available * 0.35)
 }
 
 fn draw_legend(svg: &mut Svg, plots: Area, names: &[&str], width: f64, style: &Style) {

@@ -7,7 +7,8 @@ use crate::color::ColorScale;
 use crate::error::PlotError;
 use crate::figure::{Figure, Style};
 use crate::frame::{self, Area, text_width, y_tick_count};
-use crate::scale::{self, Range, number};
+use crate::goal::Goal;
+use crate::scale::{Range, Tick, number};
 use crate::svg::{Anchor, MUTED, Svg, coordinate};
 
 /// What a parallel axes plot shows.
@@ -39,6 +40,8 @@ pub fn parallel_axes(spec: &ParallelAxes, style: &Style) -> Result<Figure, PlotE
         return Err(PlotError::Shape { what: "number of measures", expected, found });
     }
     same_length("measures of elites", spec.objectives.len() * n_measures, spec.values.len())?;
+    let objectives = style.goal.turned(spec.objectives);
+    let spec = &ParallelAxes { objectives: &objectives, ..*spec };
     let (shown, n_finite) = chosen(spec);
     let ranges = ranges(spec, style);
     let colors = ColorScale { map: style.color_map, range: ranges[n_measures] };
@@ -52,7 +55,9 @@ pub fn parallel_axes(spec: &ParallelAxes, style: &Style) -> Result<Figure, PlotE
     draw_lines(&mut svg, area, &shown, spec, &ranges, &colors, style);
     for (i, &range) in ranges.iter().enumerate() {
         let name = spec.measures.get(i).map_or(spec.objective, |measure| measure.name.as_str());
-        draw_axis(&mut svg, area, x(i), range, style);
+        let goal = if i == n_measures { style.goal } else { Goal::Maximise };
+        let ticks = goal.ticks(range, y_tick_count(area.height, style));
+        draw_axis(&mut svg, area, x(i), range, &ticks, style);
         let text = label.anchor(Anchor::Middle).max_width(area.width / n_measures as f64 - 8.0);
         let text = if i == n_measures { text.semibold() } else { text };
         svg.text(x(i), area.y - 10.0, name, text);
@@ -80,7 +85,7 @@ fn chosen(spec: &ParallelAxes) -> (Vec<usize>, usize) {
 fn ranges(spec: &ParallelAxes, style: &Style) -> Vec<Range> {
     let mut ranges: Vec<Range> = spec.measures.iter().map(|m| Range::new(m.lower, m.upper)).collect();
     let data = || Range::of(spec.objectives.iter().copied());
-    ranges.push(style.color_range.map_or_else(data, |(low, high)| Range::new(low, high)));
+    ranges.push(style.turned_color_range().unwrap_or_else(data));
     ranges
 }
 
@@ -116,11 +121,11 @@ fn draw_lines(
     svg.close();
 }
 
-fn draw_axis(svg: &mut Svg, area: Area, x: f64, range: Range, style: &Style) {
+fn draw_axis(svg: &mut Svg, area: Area, x: f64, range: Range, ticks: &[Tick], style: &Style) {
     svg.open_group("axis", "");
     svg.line((x, area.y), (x, area.bottom()), MUTED, 1.2);
     let text = style.tick_text();
-    for tick in scale::ticks(range, y_tick_count(area.height, style)) {
+    for tick in ticks {
         let y = area.bottom() - range.fraction(tick.value) * area.height;
         svg.line((x, y), (x + 4.0, y), MUTED, 1.0);
         // A light plate keeps the number readable over the lines.

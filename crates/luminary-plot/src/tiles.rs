@@ -7,7 +7,7 @@ use crate::color::{ColorScale, EMPTY, NOT_A_NUMBER, Rgb};
 use crate::figure::Style;
 use crate::frame::{Area, text_width};
 use crate::panel::{PolygonTile, Tiles};
-use crate::scale::{self, Range};
+use crate::scale::Range;
 use crate::svg::{Anchor, MUTED, Svg};
 
 /// Grids with more tiles than this are drawn as an embedded image, which keeps files small.
@@ -135,7 +135,7 @@ fn color_of_level(level: u8, colors: &ColorScale) -> Rgb {
 
 /// Room right of a heatmap for its colour bar.
 pub(crate) fn color_bar_margin(colors: &ColorScale, label: &str, height: f64, style: &Style) -> f64 {
-    let ticks = scale::ticks(colors.range, crate::frame::y_tick_count(height, style));
+    let ticks = style.goal.ticks(colors.range, crate::frame::y_tick_count(height, style));
     let widest = ticks.iter().map(|t| text_width(&t.label, style.tick_text())).fold(0.0, f64::max);
     let label = if label.is_empty() { 0.0 } else { style.label_text().size + 10.0 };
     BAR_GAP + BAR_WIDTH + 9.0 + widest + label
@@ -153,7 +153,7 @@ pub(crate) fn draw_color_bar(svg: &mut Svg, area: Area, colors: &ColorScale, lab
     svg.frame(x, area.y, BAR_WIDTH, area.height, MUTED);
     let text = style.tick_text();
     let Range { lower, .. } = colors.range;
-    for tick in scale::ticks(colors.range, crate::frame::y_tick_count(area.height, style)) {
+    for tick in style.goal.ticks(colors.range, crate::frame::y_tick_count(area.height, style)) {
         let y = area.bottom() - (tick.value - lower) / colors.range.width() * area.height;
         svg.line((x + BAR_WIDTH, y), (x + BAR_WIDTH + 4.0, y), MUTED, 1.0);
         svg.text(x + BAR_WIDTH + 8.0, y + text.size * 0.36, &tick.label, text);

@@ -2,7 +2,7 @@
 
 use luminary::archive::Acceptance;
 
-use crate::config::RunConfig;
+use crate::config::{Goal, RunConfig};
 use crate::error::RunError;
 use crate::evaluate::Evaluator;
 use crate::memory;
@@ -28,6 +28,8 @@ pub struct Check {
     pub objective: f64,
     /// Its measures.
     pub measures: Vec<f64>,
+    /// Its extra columns, with their names.
+    pub extras: Vec<(String, Vec<f64>)>,
     /// What looks wrong although it is allowed.
     pub warnings: Vec<String>,
 }
@@ -44,6 +46,7 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
     let (n, k) = (spec.solution_dim, spec.measure_dim());
     let (mut objective, mut measures) = ([f64::NAN], vec![f64::NAN; k]);
     let mut jacobian = config.algorithm.preset.needs_gradients().then(|| vec![f64::NAN; (1 + k) * n]);
+    let mut extras = Vec::new();
     let x0 = &config.algorithm.x0;
     match (&mut evaluator, &mut jacobian) {
         (Evaluator::InProcess(problem), None) => objective[0] = problem.evaluate(x0, &mut measures),
@@ -52,6 +55,12 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
         }
         (Evaluator::Batch(evaluator), jacobian) => {
             evaluator.evaluate(x0, &mut objective, &mut measures, jacobian.as_deref_mut())?;
+            let mut values = evaluator.extras();
+            for column in config.problem.extra_columns() {
+                let (own, rest) = values.split_at(column.width);
+                extras.push((column.name, own.to_vec()));
+                values = rest;
+            }
         }
     }
     let archive = scheduler.archive();
@@ -59,6 +68,7 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
         Acceptance::Soft { .. } => (2, Some(archive.alpha())),
         Acceptance::Elitist => (1, None),
     };
+    let n_extras: usize = extras.iter().map(|(_, values)| values.len()).sum();
     let mut check = Check {
         problem: config.problem.title(),
         solution_dim: n,
@@ -67,16 +77,17 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
         alpha,
         evaluations: config.evaluations_per_iteration().saturating_mul(config.run.iterations),
         // Objective, threshold, visits, cell and slot beside the rows themselves.
-        archive_bytes: n_archives * archive.n_cells() as u128 * (8 * (n + k) as u128 + 32),
-        objective: objective[0],
+        archive_bytes: n_archives * archive.n_cells() as u128 * (8 * (n + k + n_extras) as u128 + 32),
+        objective: config.goal().turn(objective[0]),
         measures,
+        extras,
         warnings: Vec::new(),
     };
-    check.warnings = warnings(&check, archive.config().acceptance, jacobian.as_deref());
+    check.warnings = warnings(&check, config.goal(), archive.config().acceptance, jacobian.as_deref());
     Ok(check)
 }
 
-fn warnings(check: &Check, acceptance: Acceptance, jacobian: Option<&[f64]>) -> Vec<String> {
+fn warnings(check: &Check, goal: Goal, acceptance: Acceptance, jacobian: Option<&[f64]>) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut warn = |text: String| warnings.push(text);
     if !check.objective.is_finite() {
@@ -93,10 +104,16 @@ fn warnings(check: &Check, acceptance: Acceptance, jacobian: Option<&[f64]>) -> 
         warn("the Jacobian of the start has values that are not finite".into());
     }
     if let Acceptance::Soft { min_f, .. } = acceptance
-        && check.objective <= min_f
+        && goal.turn(check.objective) <= min_f
     {
-        let objective = check.objective;
-        warn(format!("the objective of the start is {objective}, not above min_f = {min_f}: it would not be accepted"));
+        let (objective, min_f) = (check.objective, goal.turn(min_f));
+        let better = match goal {
+            Goal::Maximise => "above",
+            Goal::Minimise => "below",
+        };
+        warn(format!(
+            "the objective of the start is {objective}, not {better} min_f = {min_f}: it would not be accepted"
+        ));
     }
     warnings
 }

@@ -84,6 +84,14 @@ pub enum RunError {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder holds the runs of a sweep.
+    #[error("expected the folder of a run, found the sweep {}: name one of its runs, such as {}", .path.display(), .run.display())]
+    IsSweep {
+        /// The folder.
+        path: PathBuf,
+        /// One of its runs.
+        run: PathBuf,
+    },
     /// Another process works on the folder.
     #[error("{} is in use by another process{}: wait for it or stop it", .path.display(), pid_text(.pid))]
     Locked {

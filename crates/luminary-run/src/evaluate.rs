@@ -12,7 +12,8 @@ pub trait BatchEvaluator: Send {
     fn spec(&self) -> ProblemSpec;
 
     /// Evaluates `objectives.len()` solutions stored row by row and writes objectives, measures and, if wanted,
-    /// Jacobians (for each row the objective's gradient, then one row for each measure).
+    /// Jacobians (for each row the objective's gradient, then one row for each measure). Higher objectives are better:
+    /// what is minimised comes with the other sign.
     ///
     /// A row that could not be evaluated gets the objective NaN; the run's policy for values that are not finite says
     /// what that means. The same solutions must always give the same answer, or runs cannot be replayed.
@@ -26,6 +27,12 @@ pub trait BatchEvaluator: Send {
         measures: &mut [f64],
         jacobians: Option<&mut [f64]>,
     ) -> Result<(), EvaluateError>;
+
+    /// The extra columns of the rows last evaluated, row by row, in the order of the configuration; nothing if there are
+    /// none.
+    fn extras(&self) -> &[f64] {
+        &[]
+    }
 
     /// A flag that, once set, makes a running [`evaluate`](Self::evaluate) return [`EvaluateError::Stopped`] soon, if
     /// the evaluator can be interrupted.

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use luminary::problem::ProblemSpec;
 
+use crate::config::Goal;
 use crate::evaluate::{BatchEvaluator, EvaluateError};
 use crate::external::{EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, Shape};
 
@@ -15,17 +16,18 @@ const MAX_ROWS_TOLD: usize = 3;
 pub(crate) struct ExternalBatch {
     evaluator: ExternalEvaluator,
     spec: ProblemSpec,
+    goal: Goal,
     notes: Vec<String>,
     stop: Arc<AtomicBool>,
 }
 
 impl ExternalBatch {
     /// Starts the workers.
-    pub(crate) fn start(config: &ExternalConfig, spec: ProblemSpec) -> Result<Self, EvaluateError> {
+    pub(crate) fn start(config: &ExternalConfig, spec: ProblemSpec, goal: Goal) -> Result<Self, EvaluateError> {
         let shape = Shape { solution_dim: spec.solution_dim, measure_dim: spec.measure_dim() };
         let stop = Arc::<AtomicBool>::default();
         let evaluator = ExternalEvaluator::start_with_stop_flag(config, shape, stop.clone()).map_err(failed)?;
-        Ok(Self { evaluator, spec, notes: Vec::new(), stop })
+        Ok(Self { evaluator, spec, goal, notes: Vec::new(), stop })
     }
 
     fn note(&mut self, report: &EvaluationReport) {
@@ -53,11 +55,22 @@ impl BatchEvaluator for ExternalBatch {
         solutions: &[f64],
         objectives: &mut [f64],
         measures: &mut [f64],
-        jacobians: Option<&mut [f64]>,
+        mut jacobians: Option<&mut [f64]>,
     ) -> Result<(), EvaluateError> {
-        let report = self.evaluator.evaluate(solutions, objectives, measures, jacobians).map_err(failed)?;
-        self.note(&report);
+        let evaluated = self.evaluator.evaluate(solutions, objectives, measures, jacobians.as_deref_mut());
+        self.note(&evaluated.map_err(failed)?);
+        let goal = self.goal;
+        objectives.iter_mut().for_each(|objective| *objective = goal.turn(*objective));
+        let (n, k) = (self.spec.solution_dim, self.spec.measure_dim());
+        for jacobian in jacobians.into_iter().flat_map(|jacobians| jacobians.chunks_exact_mut((1 + k) * n)) {
+            // The objective's gradient comes first.
+            jacobian[..n].iter_mut().for_each(|slope| *slope = goal.turn(*slope));
+        }
         Ok(())
+    }
+
+    fn extras(&self) -> &[f64] {
+        self.evaluator.extras()
     }
 
     fn interrupt_flag(&self) -> Option<Arc<AtomicBool>> {

@@ -42,9 +42,9 @@ pub struct Summary {
     pub evaluations: u64,
     /// Time spent, of all processes that worked on the run.
     pub seconds: f64,
-    /// Sum of the elites' objectives divided by the number of cells: the paper's normalised QD score.
+    /// The next figure divided by the number of cells: the paper's normalised QD score. Higher is always better.
     pub qd_score: f64,
-    /// Sum of the elites' objectives, each minus the QD score offset.
+    /// Sum of the elites' objectives, each minus the QD score offset; of the offset minus each if they are minimised.
     pub qd_score_sum: f64,
     /// Occupied cells as a fraction of all cells.
     pub coverage: f64,
@@ -77,7 +77,7 @@ impl Summary {
             restarts_by_cause: Some(scheduler.restarts()),
             result_crc32: Some(format!("{:08x}", digest(scheduler.result()))),
             cells: scheduler.result().n_cells(),
-            ..Self::from_row(status, config, &MetricsRow::of(scheduler, seconds), folder)
+            ..Self::from_row(status, config, &MetricsRow::of(scheduler, config.goal(), seconds), folder)
         }
     }
 

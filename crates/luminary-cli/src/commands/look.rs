@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use luminary::preset::Preset;
 use luminary_domains::Domain;
-use luminary_run::config::{RankerName, StrategyName};
+use luminary_run::config::{Goal, RankerName, StrategyName};
 use luminary_run::summary::{Status, Summary};
+
+use terminal_size::{Width, terminal_size_of};
 
 use super::{Outcome, read_settings};
 use crate::args::{CheckArgs, ShowArgs};
@@ -100,10 +102,12 @@ pub(crate) fn check(args: &CheckArgs) -> Outcome {
         bounds.join(" x ")
     )?;
     writeln!(out, "archive      {} cells, up to {}{alpha}", grouped(check.n_cells as u64), bytes(check.archive_bytes))?;
+    let algorithm = &config.algorithm;
+    let bandit = algorithm.bandit.map_or(String::new(), |bandit| format!(", {} of them at a time", bandit.n_active));
     writeln!(
         out,
-        "algorithm    {}, {} emitters of {} evaluations",
-        config.algorithm.preset, config.algorithm.emitters, config.algorithm.batch_size
+        "algorithm    {}, {} emitters of {} evaluations{bandit}",
+        algorithm.preset, algorithm.emitters, algorithm.batch_size
     )?;
     writeln!(
         out,
@@ -112,7 +116,10 @@ pub(crate) fn check(args: &CheckArgs) -> Outcome {
         grouped(check.evaluations),
         config.run.threads
     )?;
-    writeln!(out, "evaluation   objective {:?}, measures {:?} at the start", check.objective, check.measures)?;
+    let extras: String = check.extras.iter().map(|(name, values)| format!(", {name} {values:?}")).collect();
+    let minimised = if config.goal() == Goal::Minimise { " (minimised)" } else { "" };
+    let (objective, measures) = (check.objective, &check.measures);
+    writeln!(out, "evaluation   objective {objective:?}{minimised}, measures {measures:?}{extras} at the start")?;
     for warning in &check.warnings {
         writeln!(out, "warning: {warning}")?;
     }
@@ -124,14 +131,55 @@ pub(crate) fn check(args: &CheckArgs) -> Outcome {
 }
 
 pub(crate) fn list() -> Outcome {
+    let width: usize = terminal_size_of(io::stdout()).map_or(usize::MAX, |(Width(width), _)| width.into());
+    let room = width.saturating_sub(LIST_INDENT).max(LIST_ROOM);
     let mut out = io::stdout().lock();
     let mut section = |title: &str, rows: Vec<(&str, &str)>| -> io::Result<()> {
         writeln!(out, "{title}")?;
-        rows.iter().try_for_each(|(name, description)| writeln!(out, "  {name:<27} {description}"))
+        for (name, description) in rows {
+            for (i, line) in wrapped(description, room).iter().enumerate() {
+                writeln!(out, "  {:<27} {line}", if i == 0 { name } else { "" })?;
+            }
+        }
+        Ok(())
     };
     section("domains", Domain::ALL.map(|domain| (domain.name(), domain.description())).to_vec())?;
     section("algorithms", Preset::ALL.map(|preset| (preset.name(), preset.description())).to_vec())?;
     section("rankers", RankerName::ALL.map(|ranker| (ranker.name, ranker.description)).to_vec())?;
     section("strategies", StrategyName::ALL.map(|strategy| (strategy.name(), strategy.description())).to_vec())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where descriptions begin.
+const LIST_INDENT: usize = 30;
+/// Narrower columns of text are not worth reading.
+const LIST_ROOM: usize = 16;
+
+/// A text in lines of at most `width` characters, cut between words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_between_words_only() {
+        assert_eq!(wrapped("new, improved, rest", 14), ["new, improved,", "rest"]);
+        assert_eq!(wrapped("unbreakable word", 4), ["unbreakable", "word"]);
+        assert_eq!(wrapped("all in one", usize::MAX), ["all in one"]);
+    }
 }

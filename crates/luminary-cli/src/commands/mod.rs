@@ -2,12 +2,14 @@
 
 mod look;
 mod plot;
+mod reproduce;
 mod run;
 mod sweep;
 mod write;
 
 pub(crate) use look::{check, list, show};
 pub(crate) use plot::{plot, report};
+pub(crate) use reproduce::reproduce;
 pub(crate) use run::{demo, resume, run};
 pub(crate) use sweep::{sweep, trial};
 pub(crate) use write::{completions, export, init};

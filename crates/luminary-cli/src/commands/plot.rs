@@ -51,8 +51,8 @@ pub(crate) fn report(args: &ReportArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The figures that the demo ends with, in its run folder.
-pub(super) fn draw_demo(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+/// The figures that a run ends with if it is told to (`run.figures`), in its run folder.
+pub(super) fn draw_at_end(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut all = figures::of_run(&RunData::read(folder)?)?;
     all.truncate(2);
     figures::write(folder, &all, Formats { png: true, svg: true })

@@ -17,20 +17,11 @@ use crate::numbers::{elapsed, grouped, maybe_score, score};
 use crate::signals;
 
 pub(crate) fn demo(args: &DemoArgs) -> Outcome {
-    let mut overrides = vec![Override::new("demo", "problem.domain", "lp-sphere")];
+    let demo = [("problem.domain", "lp-sphere"), ("run.figures", "true")];
+    let mut overrides: Vec<_> = demo.map(|(key, value)| Override::new("demo", key, value)).into();
     overrides.extend(args.overrides());
     let config = RunConfig::read(None, &overrides)?;
-    let out = args.out.clone().unwrap_or_else(|| unused_folder("demo"));
-    let stop = signals::stop_flag()?;
-    let Some(summary) = execute(Run::create(&out, config)?, &stop, args.quiet)? else {
-        return Ok(ExitCode::from(INTERRUPTED));
-    };
-    let figures = super::plot::draw_demo(&summary.folder)?;
-    if !args.quiet {
-        let pictures: Vec<_> = figures.iter().filter_map(|path| path.file_name()?.to_str()).collect();
-        writeln!(io::stdout(), "{}, {}", one_line(&summary), pictures.join(", "))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    start(&args.out.clone().unwrap_or_else(|| unused_folder("demo")), config, args.quiet)
 }
 
 pub(crate) fn run(args: &RunArgs) -> Outcome {
@@ -60,16 +51,19 @@ pub(crate) fn resume(args: &ResumeArgs) -> Outcome {
 }
 
 fn execute_and_print(run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
+    let wants_figures = run.config().run.figures;
     let Some(summary) = execute(run, stop, quiet)? else { return Ok(ExitCode::from(INTERRUPTED)) };
+    let figures = if wants_figures { super::plot::draw_at_end(&summary.folder)? } else { Vec::new() };
     if !quiet {
-        writeln!(io::stdout(), "{}", one_line(&summary))?;
+        let pictures = figures.iter().filter_map(|path| Some(format!(", {}", path.file_name()?.to_str()?)));
+        writeln!(io::stdout(), "{}{}", one_line(&summary), pictures.collect::<String>())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Runs to the end, or says how to go on and returns nothing.
 fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Result<Option<Summary>, Failure> {
-    let mut watch = display::choose(&run, quiet);
+    let mut watch = display::choose(&run, stop, quiet);
     let summary = run.execute(stop, watch.as_mut())?;
     drop(watch);
     if summary.status == Status::Interrupted {

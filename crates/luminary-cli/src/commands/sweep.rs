@@ -50,11 +50,16 @@ pub(super) fn resume(args: &ResumeArgs) -> Outcome {
 }
 
 fn execute(sweep: &Sweep<'_>, folder: &Path, n_jobs: Option<usize>, stop: &StopFlag, quiet: bool) -> Outcome {
-    let n_jobs =
-        n_jobs.filter(|&n| n > 0).unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let n_jobs = n_jobs_or_all_cores(n_jobs);
     let display = Many::new(sweep.plan(), folder, n_jobs, quiet);
     let outcome = sweep.execute(n_jobs, stop, &|event| display.show(&event))?;
     drop(display);
+    for run in sweep.plan().runs.iter().filter(|run| run.config.run.figures) {
+        let path = folder.join(&run.name);
+        if outcome.table.runs.iter().any(|finished| finished.folder == path) {
+            super::plot::draw_at_end(&path)?;
+        }
+    }
     if !quiet {
         let paths = format!("{} and {}", folder.join("summary.csv").display(), folder.join("summary.json").display());
         writeln!(io::stdout(), "{}results in {paths}", render(&outcome.table))?;
@@ -69,6 +74,11 @@ fn execute(sweep: &Sweep<'_>, folder: &Path, n_jobs: Option<usize>, stop: &StopF
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// As many jobs as wanted, or as there are cores.
+pub(super) fn n_jobs_or_all_cores(n_jobs: Option<usize>) -> usize {
+    n_jobs.filter(|&n| n > 0).unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// The table as text.

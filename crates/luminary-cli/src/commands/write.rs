@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use luminary_run::config::TEMPLATE;
 use luminary_run::export::{self, Format, Which};
+use luminary_run::folder::Manifest;
 
 use super::Outcome;
 use crate::args::{ArchiveArg, Arguments, ExportArgs, FormatArg, InitArgs};
@@ -34,16 +35,17 @@ pub(crate) fn export(args: &ExportArgs) -> Outcome {
         ArchiveArg::Result => (Which::Result, "result"),
         ArchiveArg::Search => (Which::Search, "archive"),
     };
+    let goal = Manifest::read(&args.dir)?.config.goal();
     let scheduler = export::load(&args.dir)?;
     let archive = which.of(&scheduler);
     if args.stdout {
         let mut out = BufWriter::new(io::stdout());
-        export::write(archive, format, &mut out)?;
+        export::write(archive, goal, format, &mut out)?;
         out.flush()?;
     } else {
         let in_folder = || args.dir.join(format!("{name}.{}", format.extension()));
         let path = args.output.clone().unwrap_or_else(in_folder);
-        export::write_file(archive, format, &path)?;
+        export::write_file(archive, goal, format, &path)?;
         writeln!(io::stdout(), "{}", path.display())?;
     }
     Ok(ExitCode::SUCCESS)

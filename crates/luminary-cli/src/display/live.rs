@@ -5,7 +5,9 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use luminary_run::config::Goal;
 use luminary_run::driver::{Note, Progress, Watch};
+use luminary_run::stop::StopFlag;
 use terminal_size::{Height, Width, terminal_size_of};
 
 use super::bar::{Pace, bar};
@@ -17,8 +19,8 @@ use crate::numbers::{duration, grouped, maybe_score, score};
 const FRAME: Duration = Duration::from_millis(100);
 /// The picture is no wider than this many characters.
 const MAX_PICTURE: usize = 50;
-/// Lines besides the picture, and the one the cursor rests on.
-const TEXT_LINES: usize = 7;
+/// From this width on three figures fit side by side, in narrower terminals two.
+const WIDE: usize = 66;
 /// Smaller pictures show nothing.
 const MIN_PICTURE_LINES: usize = 4;
 
@@ -27,6 +29,8 @@ pub(super) struct Live {
     title: String,
     folder: String,
     start: u64,
+    goal: Goal,
+    stop: StopFlag,
     colours: Colours,
     pace: Pace,
     last_frame: Option<Instant>,
@@ -35,10 +39,10 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn new(title: String, folder: &Path, start: u64) -> Self {
+    pub(super) fn new(title: String, folder: &Path, start: u64, goal: Goal, stop: StopFlag) -> Self {
         let folder = folder.display().to_string();
         let (colours, pace) = (Colours::of_terminal(), Pace::default());
-        Self { title, folder, start, colours, pace, last_frame: None, n_drawn: 0 }
+        Self { title, folder, start, goal, stop, colours, pace, last_frame: None, n_drawn: 0 }
     }
 
     fn draw(&mut self, progress: &Progress<'_>) {
@@ -68,7 +72,7 @@ impl Live {
         let figures = [
             ("QD score", score(stats.norm_qd_score)),
             ("coverage", format!("{:.2} %", 100.0 * stats.coverage)),
-            ("best", maybe_score(stats.obj_max)),
+            ("best", maybe_score(stats.obj_max.map(|best| self.goal.turn(best)))),
             ("restarts", grouped(scheduler.restarts().total())),
             ("evals/s", grouped(self.pace.evaluations_per_second(progress) as u64)),
             ("time", duration(progress.seconds)),
@@ -87,12 +91,14 @@ impl Live {
             self.folder.clone(),
             format!("{}{counts}", bar(fraction, bar_width)),
         ];
-        let column = (width / 3).min(25);
-        for row in figures.chunks(3) {
+        let n_columns = if width >= WIDE { 3 } else { 2 };
+        let column = (width / n_columns).min(25);
+        for row in figures.chunks(n_columns) {
             let cells = row.iter().map(|(name, value)| format!("{:<column$}", format!("{name} {value}")));
             lines.push(cells.collect::<String>().trim_end().to_owned());
         }
-        let room = height.saturating_sub(TEXT_LINES);
+        // A line of air above the picture, and the one the cursor rests on.
+        let room = height.saturating_sub(lines.len() + 2);
         if room >= MIN_PICTURE_LINES && width > 2 * MIN_PICTURE_LINES {
             let max_width = (width - 1).min(MAX_PICTURE);
             lines.push(String::new());
@@ -105,7 +111,11 @@ impl Live {
 impl Watch for Live {
     fn iteration(&mut self, progress: &Progress<'_>) {
         self.pace.note(progress);
+        // Once the user has asked for a stop, the answer stands below the last frame and must not be drawn over.
         let is_last = progress.scheduler.iterations() >= progress.iterations_wanted;
+        if self.stop.is_requested() {
+            return;
+        }
         if is_last || self.last_frame.is_none_or(|last| last.elapsed() >= FRAME) {
             self.draw(progress);
             self.last_frame = Some(Instant::now());
@@ -122,5 +132,41 @@ impl Watch for Live {
 impl Drop for Live {
     fn drop(&mut self) {
         io::stderr().write_all(b"\x1b[0m\x1b[?25h").ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use luminary_domains::Domain;
+    use luminary_run::config::{Override, RunConfig};
+
+    use super::*;
+
+    #[test]
+    fn figures_stay_apart_and_frames_fit_in_terminals_of_any_size() {
+        let settings = [("problem.domain", "arm"), ("problem.n", "5"), ("archive.resolution", "10")];
+        let config = RunConfig::read(None, &settings.map(|(key, value)| Override::new("", key, value))).unwrap();
+        let mut scheduler = config.scheduler(&config.problem.spec().unwrap()).build().unwrap();
+        scheduler.run_differentiable(Domain::Arm.build(5).unwrap().as_ref(), 20).unwrap();
+        let progress = Progress {
+            scheduler: &scheduler,
+            iterations_wanted: 10_000,
+            seconds: 4000.0,
+            session_seconds: 0.01,
+            session_iterations: 20,
+        };
+        let mut live = Live::new("title".into(), Path::new("run"), 0, Goal::Maximise, StopFlag::default());
+        live.pace.note(&progress);
+        live.colours = Colours::None;
+        for (width, height) in [(120, 50), (80, 24), (66, 24), (65, 24), (50, 20), (44, 10), (44, 3)] {
+            let lines = live.frame(&progress, (width, height));
+            let text = lines.join("\n");
+            for name in ["coverage", "best", "restarts", "evals/s", "time"] {
+                let at = text.find(name).unwrap_or_else(|| panic!("no {name} in\n{text}"));
+                assert!(text[..at].ends_with([' ', '\n']), "{width} columns:\n{text}");
+            }
+            assert!(lines.iter().all(|line| line.chars().count() <= width), "{width} columns:\n{text}");
+            assert!(lines.len() < height.max(8), "{width} x {height}:\n{text}");
+        }
     }
 }

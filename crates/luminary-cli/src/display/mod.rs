@@ -5,32 +5,36 @@ mod colour;
 mod heatmap;
 mod live;
 mod plain;
+mod footer;
 mod many;
+mod trials;
 
 use std::io::{IsTerminal, stderr};
 
 use luminary_run::driver::{Note, Run, Watch};
+use luminary_run::stop::StopFlag;
 
 use live::Live;
 pub(crate) use many::Many;
 use plain::Plain;
+pub(crate) use trials::Trials;
 
 /// The display that suits the terminal and the user's wish.
-pub(crate) fn choose(run: &Run, quiet: bool) -> Box<dyn Watch> {
+pub(crate) fn choose(run: &Run, stop: &StopFlag, quiet: bool) -> Box<dyn Watch> {
     let title = format!(
         "{} on {}, seed {}",
         run.config().algorithm.preset,
         run.config().problem.title(),
         run.config().run.seed
     );
-    let start = run.scheduler().iterations();
+    let (start, goal) = (run.scheduler().iterations(), run.config().goal());
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     if quiet {
         Box::new(Quiet)
     } else if stderr().is_terminal() && !is_dumb {
-        Box::new(Live::new(title, run.path(), start))
+        Box::new(Live::new(title, run.path(), start, goal, stop.clone()))
     } else {
-        Box::new(Plain::new(&title, run.path(), start))
+        Box::new(Plain::new(&title, run.path(), start, goal))
     }
 }
 

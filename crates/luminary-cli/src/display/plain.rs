@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use luminary_run::config::Goal;
 use luminary_run::driver::{Note, Progress, Watch};
 
 use super::bar::Pace;
@@ -12,15 +13,16 @@ const SECONDS_BETWEEN: f64 = 60.0;
 /// Writes lines to standard error.
 pub(super) struct Plain {
     pace: Pace,
+    goal: Goal,
     last_tenth: Option<u64>,
     last_seconds: f64,
 }
 
 impl Plain {
-    pub(super) fn new(title: &str, folder: &Path, start: u64) -> Self {
+    pub(super) fn new(title: &str, folder: &Path, start: u64, goal: Goal) -> Self {
         let from = if start > 0 { format!(" from iteration {}", grouped(start)) } else { String::new() };
         eprintln!("{title}{from} in {}", folder.display());
-        Self { pace: Pace::default(), last_tenth: None, last_seconds: 0.0 }
+        Self { pace: Pace::default(), goal, last_tenth: None, last_seconds: 0.0 }
     }
 }
 
@@ -42,7 +44,7 @@ impl Watch for Plain {
             grouped(progress.iterations_wanted),
             score(stats.norm_qd_score),
             100.0 * stats.coverage,
-            maybe_score(stats.obj_max),
+            maybe_score(stats.obj_max.map(|best| self.goal.turn(best))),
             grouped(progress.scheduler.restarts().total()),
             grouped(self.pace.evaluations_per_second(progress) as u64),
             duration(Pace::seconds_left(progress)),

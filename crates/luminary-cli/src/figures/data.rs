@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use luminary::archive::Cells as EngineCells;
-use luminary_plot::{Archive, Cells, Measure};
+use luminary_plot::{Archive, Cells, Goal, Measure, Style};
 use luminary_run::RunError;
-use luminary_run::config::{Labels, RunConfig};
+use luminary_run::config::{self, Labels, RunConfig};
 use luminary_run::export;
 use luminary_run::folder::{MANIFEST, METRICS, Manifest, MetricsLog, MetricsRow};
 use luminary_run::summary::Summary;
@@ -63,12 +63,21 @@ impl RunData {
                 measures,
                 cells,
                 elite_cells: result.elites().map(|elite| elite.cell.index()).collect(),
-                objectives: result.elites().map(|elite| elite.objective).collect(),
+                objectives: result.elites().map(|elite| config.goal().turn(elite.objective)).collect(),
             },
             measures: result.elites().flat_map(|elite| elite.measures).copied().collect(),
             solutions: result.elites().flat_map(|elite| elite.solution).copied().collect(),
             config,
         })
+    }
+
+    /// How its figures look.
+    pub(crate) fn style(&self) -> Style {
+        let goal = match self.config.goal() {
+            config::Goal::Maximise => Goal::Maximise,
+            config::Goal::Minimise => Goal::Minimise,
+        };
+        Style { goal, ..Style::default() }
     }
 
     /// The figures in one line.
@@ -84,6 +93,7 @@ impl RunData {
         let mut config = other.config.clone();
         config.run.seed = self.config.run.seed;
         config.run.threads = self.config.run.threads;
+        config.run.figures = self.config.run.figures;
         config == self.config
     }
 }

@@ -30,8 +30,9 @@ impl From<PlotError> for Failure {
 
 /// All figures of one run, each with its file name and caption.
 pub(crate) fn of_run(run: &RunData) -> Result<Vec<(&'static str, String, Figure)>, Failure> {
-    let style = Style::default();
-    let groups = [Group { name: run.label.clone(), runs: vec![run.clone()] }];
+    let style = run.style();
+    // A single line needs no legend.
+    let groups = [Group { name: String::new(), runs: vec![run.clone()] }];
     let map = Heatmap { title: &run.title, note: &run.note(), objective: &run.labels.objective, archive: &run.archive };
     let lines = ParallelAxes {
         title: &run.title,
@@ -44,7 +45,7 @@ pub(crate) fn of_run(run: &RunData) -> Result<Vec<(&'static str, String, Figure)
     Ok(vec![
         ("heatmap", "The result archive: the best objective of each cell.".into(), heatmap(&map, &style)?),
         ("curves", "Progress over iterations.".into(), curves_of(&run.title, &groups)?),
-        ("ccdf", "How much of the archive is at least this good.".into(), ccdf_of(&run.title, &groups)?),
+        ("ccdf", "How much of the archive is at least this good.".into(), ccdf_of(&run.title, &groups, &style)?),
         ("parallel", "Each elite as a line over its measures and objective.".into(), parallel_axes(&lines, &style)?),
     ])
 }
@@ -55,18 +56,19 @@ pub(crate) fn of_groups(title: &str, groups: &[Group]) -> Result<Vec<(&'static s
     let archives: Vec<_> = first_runs
         .map(|(group, run)| NamedArchive { name: format!("{}, seed {}", group.name, run.seed), archive: &run.archive })
         .collect();
-    let objective = groups.iter().flat_map(|group| &group.runs).map(|run| run.labels.objective.as_str()).next();
-    let maps = Comparison {
-        title,
-        note: "first run of each",
-        objective: objective.unwrap_or("objective"),
-        archives,
-        columns: None,
-    };
+    let mut runs = groups.iter().flat_map(|group| &group.runs);
+    let (objective, style) =
+        runs.next().map_or(("objective", Style::default()), |run| (&run.labels.objective, run.style()));
+    if runs.any(|run| run.style().goal != style.goal) {
+        return Err(Failure::input(
+            "expected runs with the same goal, found some that maximise and some that minimise",
+        ));
+    }
+    let maps = Comparison { title, note: "first run of each", objective, archives, columns: None };
     Ok(vec![
-        ("heatmaps", "Result archives side by side.".into(), comparison(&maps, &Style::default())?),
+        ("heatmaps", "Result archives side by side.".into(), comparison(&maps, &style)?),
         ("curves", "Mean over runs with 95 % confidence bands.".into(), curves_of(title, groups)?),
-        ("ccdf", "How much of the archive is at least this good.".into(), ccdf_of(title, groups)?),
+        ("ccdf", "How much of the archive is at least this good.".into(), ccdf_of(title, groups, &style)?),
     ])
 }
 
@@ -99,7 +101,7 @@ pub(crate) fn report_of(run: &RunData) -> Result<String, Failure> {
         archive: Some(archive),
         figures: &figures,
     };
-    Ok(report(&page, &Style::default())?)
+    Ok(report(&page, &run.style())?)
 }
 
 /// Writes figures as SVG and PNG and returns the paths.
@@ -155,7 +157,7 @@ fn curves_of(title: &str, groups: &[Group]) -> Result<Figure, Failure> {
     Ok(curves(&spec, &Style::default())?)
 }
 
-fn ccdf_of(title: &str, groups: &[Group]) -> Result<Figure, Failure> {
+fn ccdf_of(title: &str, groups: &[Group], style: &Style) -> Result<Figure, Failure> {
     let series = |group: &Group| CcdfSeries {
         name: group.name.clone(),
         n_cells: group.runs.first().map_or(1, |run| run.archive.n_cells()),
@@ -168,5 +170,5 @@ fn ccdf_of(title: &str, groups: &[Group]) -> Result<Figure, Failure> {
         series: groups.iter().map(series).collect(),
         range: None,
     };
-    Ok(ccdf(&Ccdf { title: title.into(), panels: vec![panel], columns: None }, &Style::default())?)
+    Ok(ccdf(&Ccdf { title: title.into(), panels: vec![panel], columns: None }, style)?)
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::support::Lab;
 
-const FILES: [(&str, &str); 34] = [
+const FILES: [(&str, &str); 42] = [
     ("empty", ""),
     ("no-domain", "[run]\nseed = 1\n\n[problem]\nn = 3\n"),
     ("not-toml", "[problem\ndomain = \"arm\"\n"),
@@ -48,6 +48,23 @@ const FILES: [(&str, &str); 34] = [
         "files-setting",
         "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"true\"]\nfiles = { format = \"text\" }\n",
     ),
+    ("goal-of-a-domain", "[problem]\ndomain = \"arm\"\ngoal = \"minimise\"\n"),
+    ("unknown-goal", "[problem]\nn = 2\nmeasures = [[0, 1]]\ngoal = \"smallest\"\n[evaluator]\ncommand = [\"true\"]\n"),
+    (
+        "no-worst-cost",
+        "[problem]\nn = 2\nmeasures = [[0, 1]]\ngoal = \"minimise\"\n[evaluator]\ncommand = [\"true\"]\n\n[archive]\nresolution = 9\n",
+    ),
+    (
+        "extras-width",
+        "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"true\"]\nextras = { energy = 0 }\n",
+    ),
+    (
+        "extras-name",
+        "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"true\"]\nextras = { energy = 1, visits = 2 }\n",
+    ),
+    ("no-active", "[problem]\ndomain = \"arm\"\n[algorithm]\nbandit = { zeta = 1 }\n"),
+    ("too-many-active", "[problem]\ndomain = \"arm\"\n[algorithm]\nemitters = 4\nbandit = { active = 5 }\n"),
+    ("bandit-key", "[problem]\ndomain = \"arm\"\n[algorithm]\nbandit = { active = 5, reselct = \"all\" }\n"),
     ("too-many-cells", "[problem]\ndomain = \"arm\"\n[archive]\nresolution = 100_000\n"),
 ];
 

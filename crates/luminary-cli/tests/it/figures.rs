@@ -75,6 +75,27 @@ fn the_demo_is_what_no_command_means() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_demo_that_was_stopped_draws_its_figures_when_it_is_resumed() {
+    let lab = Lab::new();
+    let mut command = lab.command();
+    command.args(["demo", "--iterations", "100000000"]).stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    lab.wait_for("runs/demo/metrics.jsonl");
+    crate::support::signal(&child, "INT");
+    crate::support::Answer::of(child.wait_with_output().unwrap()).fails(130, &["luminary resume runs/demo"]);
+    assert!(!lab.path("runs/demo/heatmap.png").exists());
+    let done = lab.show("runs/demo")["iterations"].as_u64().unwrap();
+    let resume = |more: u64| lab.call(&["resume", "runs/demo", "--iterations", &(done + more).to_string()]).success();
+    let answer = resume(5);
+    let picture = || fs::read_to_string(lab.path("runs/demo/curves.svg")).unwrap();
+    assert!(answer.stdout.ends_with("heatmap.png, heatmap.svg, curves.png, curves.svg\n"), "{}", answer.stdout);
+    let before = picture();
+    resume(50);
+    assert_ne!(picture(), before, "figures follow the run");
+}
+
+#[test]
 fn init_writes_a_configuration_that_check_accepts_and_never_overwrites() {
     let lab = Lab::new();
     lab.call(&["init"]).success();
@@ -120,4 +141,23 @@ fn every_strategy_and_a_tessellation_by_centroids_run() {
     assert_eq!(figures["cells"], 50);
     lab.call(&["resume", "cvt", "--iterations", "30", "--quiet"]).success();
     assert_eq!(lab.show("cvt")["iterations"], 30);
+}
+
+#[test]
+fn a_bandit_chooses_among_the_emitters_and_is_resumed_bit_by_bit() {
+    let lab = Lab::new();
+    let bandit = "algorithm.bandit={ active = 2, reselect = 'all' }";
+    let run = |iterations, out| {
+        let emitters = ["--algorithm", "cma_me_imp_opt", "--set", "algorithm.emitters=5", "--set", bandit];
+        let rest = ["--set", "run.metrics_every=7", "--iterations", iterations, "--out", out, "--quiet"];
+        lab.run_small(&[&emitters[..], &rest].concat()).success();
+    };
+    run("40", "whole");
+    assert_eq!(lab.show("whole")["evaluations"], 40 * 2 * 8, "two emitters of eight evaluations");
+    run("14", "part");
+    lab.call(&["resume", "part", "--iterations", "40", "--quiet"]).success();
+    assert!(lab.essence("part") == lab.essence("whole"));
+    let report = lab.call(&["check", "--domain", "arm", "--set", bandit]).success().stdout;
+    assert!(report.contains("15 emitters of 36 evaluations, 2 of them at a time"), "{report}");
+    assert!(report.contains("720,000 evaluations"), "{report}");
 }

@@ -1,6 +1,7 @@
 //! Runs that are stopped or killed go on as if nothing had happened.
 #![cfg(unix)]
 
+use std::io::{BufRead, BufReader};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -82,6 +83,35 @@ fn one_signal_finishes_the_iteration_saves_and_says_how_to_go_on() {
         lab.run_small(&args).success();
         assert!(lab.essence(name) == lab.essence(&whole), "{name} after {done} iterations");
     }
+}
+
+/// A named pipe that nobody reads stands in for a disk that hangs: whoever opens it to write waits for ever.
+#[test]
+fn the_third_signal_ends_a_process_that_cannot_save_and_the_run_goes_on_from_its_checkpoint() {
+    let lab = Lab::new();
+    let every = ["--set", "run.checkpoint_iterations=60", "--set", "run.metrics_every=7"];
+    let mut child = lab.start_small(&[&["--iterations", "100000000", "--out", "run"], &every[..]].concat());
+    lab.wait_for("run/checkpoints/00000000000000000120.ckpt");
+    let pipe = lab.path("run/.archive.parquet.tmp");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut wait_for = |text: &str| lines.find(|line| line.contains(text)).unwrap_or_else(|| panic!("never {text}"));
+    signal(&child, "INT");
+    wait_for("finishing the iteration, then saving (again: save at once)");
+    signal(&child, "INT");
+    wait_for("saving at once (again: stop without saving)");
+    assert!(child.try_wait().unwrap().is_none(), "saving hangs");
+    signal(&child, "INT");
+    let last = wait_for("stopped without saving; the newest checkpoint stays valid");
+    assert!(!last.contains('\x1b'), "no escapes where there is no terminal");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+
+    std::fs::remove_file(pipe).unwrap();
+    assert_eq!(lab.show("run")["status"], "interrupted");
+    let more = (lab.show("run")["iterations"].as_u64().unwrap() + 100).to_string();
+    lab.call(&["resume", "run", "--iterations", &more, "--quiet"]).success();
+    lab.run_small(&[&["--iterations", &more, "--out", "whole", "--quiet"], &every[..]].concat()).success();
+    assert!(lab.essence("run") == lab.essence("whole"));
 }
 
 #[test]

@@ -5,8 +5,13 @@ mod configs;
 mod export;
 #[cfg(unix)]
 mod external;
+#[cfg(unix)]
+mod extras;
 mod faults;
 mod figures;
 mod kill;
+#[cfg(unix)]
+mod minimise;
 mod plot;
+mod reproduce;
 mod sweep;

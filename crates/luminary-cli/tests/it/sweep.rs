@@ -27,6 +27,9 @@ fn trials_give_mean_and_standard_error() {
     assert!((group["qd_score"]["standard_error"].as_f64().unwrap() - error).abs() < 1e-12);
     assert!(scores.iter().any(|score| score != &scores[0]), "seeds make a difference");
     assert_eq!(fs::read_to_string(lab.path("many/summary.csv")).unwrap().lines().count(), 2);
+    for command in [&["report", "many"][..], &["export", "many", "--format", "csv"]] {
+        lab.call(command).fails(2, &["found the sweep many: name one of its runs, such as many/seed=0"]);
+    }
     // A run of a sweep is a run like any other.
     lab.run_small(&["--seed", "3", "--iterations", "30", "--out", "alone", "--quiet"]).fails(2, &["--seed"]);
     let alone: Vec<_> =
@@ -78,6 +81,16 @@ fn a_sweep_that_was_killed_goes_on_where_it_was() {
     for seed in 0..6 {
         let name = |sweep: &str| format!("{sweep}/seed={seed}");
         assert!(lab.essence(&name("killed")) == lab.essence(&name("whole")), "seed {seed}");
+    }
+}
+
+#[test]
+fn runs_of_a_sweep_draw_their_figures_if_told_to() {
+    let lab = Lab::new();
+    lab.call(&trial(&["--trials", "2", "--iterations", "9", "--set", "run.figures=true", "--out", "drawn", "--quiet"]))
+        .success();
+    for seed in 0..2 {
+        assert!(lab.path(&format!("drawn/seed={seed}/heatmap.svg")).exists());
     }
 }
 

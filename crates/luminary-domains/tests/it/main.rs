@@ -2,5 +2,6 @@
 
 mod constants;
 mod gradients;
+mod readme;
 mod reference;
 mod values;

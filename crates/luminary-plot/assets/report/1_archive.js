@@ -19,6 +19,8 @@ const nElites = data.n_elites;
 const nParameters = data.n_parameters;
 const cells = doubles(data.cells);
 const objectives = doubles(data.objectives);
+// Higher is better in `objectives`; what is minimised is shown with its own sign.
+const ownSign = (objective) => (data.minimise ? 0 - objective : objective);
 const eliteMeasures = doubles(data.elite_measures);
 const centroids = data.grid ? null : doubles(data.centroids);
 const palette = bytes(data.palette); // RGB: empty, not a number, then from low to high

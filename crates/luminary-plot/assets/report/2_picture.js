@@ -115,8 +115,9 @@ function drawColorBar(context) {
   context.textBaseline = "middle";
   context.beginPath();
   const [low, high] = data.range;
-  for (const value of ticks(low, high, Math.max(2, height / ratio / 70))) {
-    const y = top + height - ((value - low) / (high - low)) * height;
+  const ends = data.range.map(ownSign).sort((a, b) => a - b);
+  for (const value of ticks(...ends, Math.max(2, height / ratio / 70))) {
+    const y = top + height - ((ownSign(value) - low) / (high - low)) * height;
     context.moveTo(x + barWidth, y);
     context.lineTo(x + barWidth + 4 * ratio, y);
     context.fillText(format(value, 5), x + barWidth + 7 * ratio, y);

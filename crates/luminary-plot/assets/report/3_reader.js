@@ -15,7 +15,7 @@ function showDetails(chosen) {
   map.dataset.tile = tile;
   map.dataset.elite = elite;
   if (elite < 0) return;
-  const rows = [[data.objective, objectives[elite], "objective"]];
+  const rows = [[data.objective, ownSign(objectives[elite]), "objective"]];
   measures.forEach((m, i) => rows.push([m.name, eliteMeasures[elite * nMeasures + i], ""]));
   const table = element("numbers");
   table.replaceChildren(...rows.map(([name, value, kind]) => tableRow(name, format(value, 8), kind)));
@@ -82,7 +82,7 @@ function say(tile) {
   element("status").textContent =
     elite < 0
       ? `${place} is empty`
-      : `${place}: ${data.objective} ${format(objectives[elite], 5)}, ` +
+      : `${place}: ${data.objective} ${format(ownSign(objectives[elite]), 5)}, ` +
         measures.map((m, i) => `${m.name} ${format(eliteMeasures[elite * nMeasures + i], 5)}`).join(", ");
 }
 
@@ -164,7 +164,7 @@ element("copy").addEventListener("click", () => {
   const elite = Number(map.dataset.elite);
   if (!(elite >= 0)) return;
   const text = JSON.stringify({
-    objective: objectives[elite],
+    objective: ownSign(objectives[elite]),
     measures: Array.from(eliteMeasures.subarray(elite * nMeasures, (elite + 1) * nMeasures)),
     solution: Array.from(solution(elite)),
   });
@@ -207,7 +207,7 @@ for (const elite of order.slice(0, 10)) {
   const item = document.createElement("li");
   const button = document.createElement("button");
   button.type = "button";
-  button.textContent = format(objectives[elite], 6);
+  button.textContent = format(ownSign(objectives[elite]), 6);
   button.addEventListener("click", () => select(model.tileOf(elite)));
   item.append(button);
   element("best").append(item);

@@ -7,12 +7,13 @@ use serde_json::json;
 use super::{Precision, ReportArchive};
 use crate::archive::Cells;
 use crate::figure::Style;
+use crate::goal::Goal;
 use crate::heatmap::color_scale;
 use crate::tiles::palette;
 
 /// Two inert script blocks: the description of the archive, and its solutions.
 pub(super) fn blocks(spec: &ReportArchive, n_parameters: usize, style: &Style) -> String {
-    let archive = spec.archive;
+    let archive = &*style.goal.turned_archive(spec.archive);
     let colors = color_scale([archive], style);
     let (grid, centroids) = match &archive.cells {
         Cells::Grid { resolution } => (Some(resolution), None),
@@ -23,6 +24,8 @@ pub(super) fn blocks(spec: &ReportArchive, n_parameters: usize, style: &Style) -
     let cells: Vec<f64> = archive.elite_cells.iter().map(|&cell| cell as f64).collect();
     let description = json!({
         "objective": spec.objective,
+        // Higher objectives are better in this block; the page shows those that are minimised with their own sign.
+        "minimise": style.goal == Goal::Minimise,
         "measures": measures,
         "grid": grid,
         "centroids": centroids,

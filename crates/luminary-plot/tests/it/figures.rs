@@ -129,6 +129,30 @@ fn pairs_of_measures_make_a_triangle() {
 }
 
 #[test]
+fn lower_objectives_are_the_bright_ones_where_they_are_better() {
+    let minimise = Style { goal: Goal::Minimise, ..Style::default() };
+    // Two elites share the place of the projection to the first two measures: the lower one is shown.
+    let archive = grid(&[1, 2, 2], &[(0, 10.0), (1, 40.0), (2, 20.0)]);
+    let spec = Heatmap { title: "", note: "", objective: "Cost", archive: &archive };
+    let figure = heatmap(&spec, &minimise).unwrap();
+    assert_eq!(color_at(&figure, 0.5, 0.25), ColorMap::Viridis.at(1.0));
+    let bar = |svg: &str| {
+        let text = |part: &str| part[part.find('>').unwrap() + 1..part.find("</text>").unwrap()].to_owned();
+        group(svg, "color-bar").split("<text").skip(1).map(text).collect::<Vec<_>>()
+    };
+    let shown = bar(figure.svg());
+    assert_eq!((shown[0].as_str(), shown[shown.len() - 2].as_str()), ("40", "10"), "the best is at the top: {shown:?}");
+    let two = grid(&[1, 2], &[(0, 10.0), (1, 20.0)]);
+    let ranged = Style { color_range: Some((0.0, 20.0)), ..minimise };
+    let figure = heatmap(&Heatmap { archive: &two, ..spec }, &ranged).unwrap();
+    assert_eq!(color_at(&figure, 0.5, 0.75), ColorMap::Viridis.at(0.0));
+    assert_eq!(color_at(&figure, 0.5, 0.25), ColorMap::Viridis.at(0.5));
+    let named = |archive| NamedArchive { name: "one".into(), archive };
+    let spec = Comparison { title: "", note: "", objective: "Cost", archives: vec![named(&two)], columns: None };
+    assert_eq!(color_at(&comparison(&spec, &ranged).unwrap(), 0.5, 0.25), ColorMap::Viridis.at(0.5));
+}
+
+#[test]
 fn colour_range_and_map_follow_the_style() {
     let archive = grid(&[1, 1], &[(0, 5.0)]);
     let spec = Heatmap { title: "", note: "", objective: "", archive: &archive };

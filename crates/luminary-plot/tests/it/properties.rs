@@ -60,8 +60,10 @@ fn style() -> impl Strategy<Value = Style> {
     let maps = prop::sample::select(vec![ColorMap::Viridis, ColorMap::Magma, ColorMap::Cividis]);
     let size = prop_oneof![2 => Just(None), 1 => (0.0..800.0f64, 0.0..800.0f64).prop_map(Some), 1 => Just(Some((f64::NAN, -1.0)))];
     let font = prop_oneof![3 => Just(12.0), 1 => number()];
-    (size, font, maps, prop::option::of((number(), number())))
-        .prop_map(|(size, font_size, color_map, color_range)| Style { size, font_size, color_map, color_range })
+    let goals = prop::sample::select(vec![Goal::Maximise, Goal::Minimise]);
+    (size, font, maps, prop::option::of((number(), number())), goals).prop_map(
+        |(size, font_size, color_map, color_range, goal)| Style { size, font_size, color_map, color_range, goal },
+    )
 }
 
 /// A figure must be well-formed: the renderer parses it.

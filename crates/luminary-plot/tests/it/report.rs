@@ -1,6 +1,6 @@
 //! The report in a real browser: hover, click, keys, axes, sizes, and text that tries to be a script.
 
-use luminary_plot::{Archive, Precision, Report, ReportArchive, Style, report};
+use luminary_plot::{Archive, Goal, Precision, Report, ReportArchive, Style, report};
 use serde_json::json;
 
 use crate::browser::Browser;
@@ -10,6 +10,10 @@ const N_PARAMETERS: usize = 5;
 
 /// A page whose elite in row i has measures 0.1 i ... and solution i, i + 0.5, ...
 fn page(archive: &Archive, title: &str, n_parameters: usize) -> String {
+    styled_page(archive, title, n_parameters, &Style::default())
+}
+
+fn styled_page(archive: &Archive, title: &str, n_parameters: usize, style: &Style) -> String {
     let n = archive.elite_cells.len();
     let n_measures = archive.measures.len();
     let measures: Vec<f64> = (0..n * n_measures).map(|i| 0.1 * i as f64).collect();
@@ -25,14 +29,11 @@ fn page(archive: &Archive, title: &str, n_parameters: usize) -> String {
     let facts = [("QD score".to_string(), "12.5".to_string())];
     let figures = [(
         "The archive".to_string(),
-        luminary_plot::heatmap(
-            &luminary_plot::Heatmap { title, note: "", objective: "Speed", archive },
-            &Style::default(),
-        )
-        .expect("the archive is valid"),
+        luminary_plot::heatmap(&luminary_plot::Heatmap { title, note: "", objective: "Speed", archive }, style)
+            .expect("the archive is valid"),
     )];
     let spec = Report { title, note: "a note", facts: &facts, archive: Some(spec), figures: &figures };
-    report(&spec, &Style::default()).expect("the report is valid")
+    report(&spec, style).expect("the report is valid")
 }
 
 /// The page position of a point of the heatmap, given as fractions from the lower left, after scrolling to it.
@@ -85,6 +86,19 @@ fn hover_shows_and_click_keeps_an_elite() {
     browser.point_at(x, y);
     assert_eq!(browser.text("place-name"), "Cell (2, 2) is empty");
     assert_eq!(browser.evaluate("document.getElementById('elite').hidden"), json!(true));
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_minimised_has_its_own_sign_and_its_lowest_is_best() {
+    let style = Style { goal: Goal::Minimise, ..Style::default() };
+    let mut browser = Browser::open("report-minimise", &styled_page(&small_grid(), "Costs", 2, &style), 1280, 900);
+    assert_eq!(browser.text("place-name"), "Best elite: Cell (1, 2)");
+    assert_eq!(browser.text("numbers"), "Speed10Measure 10Measure 20.1Rank by objective1 of 3");
+    assert_eq!(browser.text("best"), "102030");
+    browser.press("Tab", 9);
+    browser.press("Home", 36);
+    assert_eq!(browser.text("status"), "Cell (1, 2): Speed 10, Measure 1 0, Measure 2 0.1");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use super::error::Fault;
 use super::setting::{Section, Setting};
-use crate::external::{ExternalConfig, ExternalError, FileFormat, FilesConfig, OnFailure, Protocol};
+use crate::external::{
+    ExternalConfig, ExternalError, Extras, FileFormat, FilesConfig, MAX_NUMBERS, OnFailure, Protocol,
+};
 
 /// Counts beyond this are typing mistakes.
 const MAX_COUNT: usize = 1_000_000_000;
@@ -77,6 +79,7 @@ impl Reader<'_> {
                 None => std::env::current_dir().unwrap_or_else(|_| ".".into()),
             }),
             env: self.take("env").map_or(Ok(BTreeMap::new()), read_env)?,
+            extras: self.take("extras").map_or(Ok(Extras::default()), read_extras)?,
             max_answer_bytes: self.maybe_count("max_answer_bytes")?,
             files: self.take("files").map(read_files).transpose()?,
         })
@@ -86,6 +89,17 @@ impl Reader<'_> {
 fn read_env(setting: Setting) -> Result<BTreeMap<String, String>, Fault> {
     let entries = setting.entries("a table of texts")?;
     entries.into_iter().map(|(key, value)| Ok((key, value.string()?.to_owned()))).collect()
+}
+
+fn read_extras(setting: Setting) -> Result<Extras, Fault> {
+    let entries = setting.entries("a table of names with how many numbers each has, such as { energy = 1 }")?;
+    let widths = entries.iter().map(|(name, width)| Ok((name.clone(), width.count(1, MAX_NUMBERS)?)));
+    let extras = Extras(widths.collect::<Result<_, _>>()?);
+    extras.check().map_err(|(bad, expected)| {
+        let entry = entries.iter().find(|(name, _)| *name == bad).map_or(&setting, |(_, entry)| entry);
+        entry.fault_found(expected, format!("{bad:?}"))
+    })?;
+    Ok(extras)
 }
 
 fn read_files(setting: Setting) -> Result<FilesConfig, Fault> {

@@ -12,30 +12,36 @@
 //!
 //! [`TEMPLATE`] lists every setting with its default.
 
+mod algorithm;
 mod error;
 #[cfg(unix)]
 mod evaluator;
 mod floats;
+mod goal;
 mod names;
 mod problem;
 mod resolve;
 mod scheduler;
 mod setting;
 mod template;
+#[cfg(test)]
+mod tests;
 mod tree;
 
-use luminary::archive::{CellsConfig, LearningRate, NonFinite, UpdateRule};
+use luminary::archive::{CellsConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule};
 use luminary::emitter::Selection;
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartRule;
+use luminary::scheduler::BanditConfig;
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{BoundsRule, Variant};
 use luminary_domains::{Domain, DomainError};
 use serde::{Deserialize, Serialize};
 
 pub use error::{ConfigFileError, Mistake};
+pub use goal::Goal;
 pub use names::{RankerName, StrategyName};
 pub use template::TEMPLATE;
 pub use tree::{Override, Source};
@@ -82,6 +88,9 @@ pub enum ProblemConfig {
         measure_bounds: Vec<(f64, f64)>,
         /// Names for figures.
         labels: Labels,
+        /// Whether its objective is maximised or minimised.
+        #[serde(default)]
+        goal: Goal,
         /// The program and how to deal with it.
         evaluator: Box<ExternalConfig>,
     },
@@ -122,9 +131,9 @@ pub struct ArchiveSettings {
     pub cells: CellsConfig,
     /// Learning rate of soft archives.
     pub learning_rate: LearningRate,
-    /// Initial threshold of soft archives.
+    /// Initial threshold of soft archives, with the user's sign.
     pub min_f: f64,
-    /// Subtracted from every objective in the QD score.
+    /// Subtracted from every objective in the QD score; objectives that are minimised are subtracted from it.
     pub qd_score_offset: f64,
     /// When a row sees the thresholds.
     pub update: UpdateRule,
@@ -159,6 +168,17 @@ pub struct AlgorithmSettings {
     pub restart: Option<RestartRule>,
     /// Bounds of the solutions, if any.
     pub bounds: Option<BoundsSettings>,
+    /// The bandit that chooses the emitters of an iteration; without it all of them take part.
+    #[serde(default)]
+    pub bandit: Option<BanditConfig>,
+}
+
+impl AlgorithmSettings {
+    /// Evaluations an iteration makes.
+    pub fn evaluations_per_iteration(&self) -> u64 {
+        let n_active = self.bandit.map_or(self.emitters, |bandit| bandit.n_active);
+        (n_active as u64).saturating_mul(self.batch_size as u64)
+    }
 }
 
 /// Bounds of every solution component.
@@ -189,6 +209,9 @@ pub struct RunSettings {
     pub checkpoint_seconds: f64,
     /// Iterations between checkpoints, besides those by time.
     pub checkpoint_iterations: Option<u64>,
+    /// Whether figures are drawn into the run folder at the end, by a program that can.
+    #[serde(default)]
+    pub figures: bool,
     /// What to do with objectives and measures that are not finite.
     pub non_finite: NonFinite,
 }
@@ -230,7 +253,12 @@ impl RunConfig {
 
     /// Evaluations an iteration makes.
     pub fn evaluations_per_iteration(&self) -> u64 {
-        (self.algorithm.emitters as u64).saturating_mul(self.algorithm.batch_size as u64)
+        self.algorithm.evaluations_per_iteration()
+    }
+
+    /// Whether the objective is maximised or minimised.
+    pub fn goal(&self) -> Goal {
+        self.problem.goal()
     }
 }
 
@@ -261,8 +289,8 @@ impl ProblemConfig {
         match self {
             Self::Domain { name, n } => Ok(Evaluator::InProcess(name.parse::<Domain>()?.build(*n)?)),
             #[cfg(unix)]
-            Self::External { evaluator, .. } => {
-                Ok(Evaluator::Batch(Box::new(ExternalBatch::start(evaluator, self.spec()?)?)))
+            Self::External { evaluator, goal, .. } => {
+                Ok(Evaluator::Batch(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal)?)))
             }
             Self::Custom { name, .. } => Err(RunError::NoEvaluator { name: name.clone() }),
         }
@@ -286,6 +314,27 @@ impl ProblemConfig {
         }
     }
 
+    /// Whether the objective is maximised or minimised.
+    pub fn goal(&self) -> Goal {
+        match self {
+            #[cfg(unix)]
+            Self::External { goal, .. } => *goal,
+            Self::Domain { .. } | Self::Custom { .. } => Goal::Maximise,
+        }
+    }
+
+    /// Columns beside objective, measures and solution, in the order of their names.
+    pub fn extra_columns(&self) -> Vec<ExtraColumn> {
+        match self {
+            #[cfg(unix)]
+            Self::External { evaluator, .. } => {
+                let column = |(name, width): (&str, usize)| ExtraColumn { name: name.to_owned(), width };
+                evaluator.extras.iter().map(column).collect()
+            }
+            Self::Domain { .. } | Self::Custom { .. } => Vec::new(),
+        }
+    }
+
     /// Names for figures.
     pub fn labels(&self) -> Labels {
         match self {
@@ -294,103 +343,5 @@ impl ProblemConfig {
             Self::External { labels, .. } => labels.clone(),
             Self::Custom { labels, .. } => labels.clone(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Reading must give a configuration that the engine can judge, or an error that can be shown.
-    fn read_anything(text: &str, overrides: &[Override]) {
-        match RunConfig::read(Some(Source::new("any.toml", text)), overrides) {
-            Ok(config) => {
-                let json = serde_json::to_string(&config).unwrap();
-                assert_eq!(serde_json::from_str::<RunConfig>(&json).unwrap(), config);
-            }
-            Err(error) => assert!(error.to_string().contains("expected")),
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn arbitrary_text_is_read_or_refused(text in "\\PC*") {
-            read_anything(&text, &[]);
-        }
-
-        #[test]
-        fn arbitrary_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            read_anything(&String::from_utf8_lossy(&bytes), &[]);
-        }
-
-        #[test]
-        fn a_damaged_file_is_read_or_refused(
-            at in 0..TEMPLATE.len(), removed in 0..40_usize, inserted in "[ -~\n]{0,12}",
-        ) {
-            let mut text = TEMPLATE.as_bytes().to_vec();
-            text.splice(at..(at + removed).min(TEMPLATE.len()), inserted.into_bytes());
-            read_anything(&String::from_utf8_lossy(&text), &[]);
-        }
-
-        #[test]
-        fn arbitrary_values_of_every_key_are_read_or_refused(
-            key in proptest::sample::select(KEYS.to_vec()),
-            value in prop_oneof![
-                "[ -~]{0,20}",
-                any::<f64>().prop_map(|value| format!("{value:?}")),
-                any::<i64>().prop_map(|value| value.to_string()),
-                proptest::collection::vec(any::<i32>(), 0..5).prop_map(|values| format!("{values:?}")),
-            ],
-        ) {
-            let overrides = [Override::new("--set", key, value)];
-            read_anything("problem = { domain = 'arm', n = 3 }", &overrides);
-        }
-    }
-
-    const KEYS: [&str; 33] = [
-        "problem.domain",
-        "problem.n",
-        "archive.resolution",
-        "archive.cells",
-        "archive.centroids",
-        "archive.centroid_seed",
-        "archive.learning_rate",
-        "archive.min_f",
-        "archive.qd_score_offset",
-        "archive.update",
-        "algorithm.preset",
-        "algorithm.variant",
-        "algorithm.sigma",
-        "algorithm.line_sigma",
-        "algorithm.emitters",
-        "algorithm.batch_size",
-        "algorithm.x0",
-        "algorithm.strategy",
-        "algorithm.ranker",
-        "algorithm.selection",
-        "algorithm.restart",
-        "algorithm.gradient",
-        "algorithm.gradient_step",
-        "algorithm.bounds",
-        "algorithm.bounds.lower",
-        "run.seed",
-        "run.iterations",
-        "run.threads",
-        "run.metrics_every",
-        "run.checkpoint_seconds",
-        "run.checkpoint_iterations",
-        "run.non_finite",
-        "run",
-    ];
-
-    #[test]
-    fn infinite_bounds_survive_the_manifest() {
-        let text = "problem = { domain = 'arm', n = 2 }\nalgorithm.bounds = { lower = -inf, upper = [0.1, inf] }";
-        read_anything(text, &[]);
-        let config = RunConfig::read(Some(Source::new("any.toml", text)), &[]).unwrap();
-        let bounds = config.algorithm.bounds.unwrap();
-        assert_eq!((bounds.lower, bounds.upper), (vec![f64::NEG_INFINITY; 2], vec![0.1, f64::INFINITY]));
     }
 }

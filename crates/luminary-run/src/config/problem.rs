@@ -4,6 +4,8 @@ use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary_domains::{Domain, DomainError};
 
+#[cfg(unix)]
+use super::Goal;
 use super::error::Fault;
 use super::setting::{Section, Setting};
 use super::{BoundsSettings, Labels, ProblemConfig};
@@ -24,7 +26,11 @@ fn read_domain(section: &mut Section) -> Result<(ProblemConfig, ProblemSpec), Fa
     let names = Domain::ALL.map(|domain| (domain.name(), domain));
     let list = names.map(|(name, _)| format!("{name:?}")).join(", ");
     let expected = format!("one of {list} (or a program in a section [evaluator])");
-    let domain = section.require("domain", &expected)?.choice(&names)?;
+    let help = "`luminary list` shows the domains, `luminary init` writes a configuration with every setting";
+    let domain = section.require("domain", &expected).map_err(|fault| fault.with_help(help))?.choice(&names)?;
+    if let Some(setting) = section.take("goal") {
+        return Err(setting.fault("no goal for a domain, whose objective is always maximised"));
+    }
     let n_setting = section.take("n");
     let n = match &n_setting {
         Some(setting) => setting.count(1, MAX_COMPONENTS)?,
@@ -62,8 +68,15 @@ fn read_external(section: &mut Section, evaluator: Section) -> Result<(ProblemCo
         }
     };
     let labels = read_labels(section, measure_bounds.len())?;
+    let goals = [
+        ("maximise", Goal::Maximise),
+        ("minimise", Goal::Minimise),
+        ("maximize", Goal::Maximise),
+        ("minimize", Goal::Minimise),
+    ];
+    let goal = section.take("goal").map_or(Ok(Goal::default()), |setting| setting.choice(&goals))?;
     let spec = ProblemSpec { solution_dim: n, measure_bounds: measure_bounds.clone() };
-    Ok((ProblemConfig::External { name, n, measure_bounds, labels, evaluator }, spec))
+    Ok((ProblemConfig::External { name, n, measure_bounds, labels, goal, evaluator }, spec))
 }
 
 const MEASURES: &str = "lower and upper bound of each measure, such as [[-1, 1], [0, 10]]";

@@ -3,19 +3,13 @@
 use luminary::archive::{
     CellsConfig, CentroidSource, CvtConfig, GridConfig, LearningRate, MAX_CELLS, NonFinite, UpdateRule,
 };
-use luminary::emitter::Selection;
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
-use luminary::restart::RestartRule;
-use luminary::strategy::gradient::GradientConfig;
-use luminary::strategy::{BoundsRule, Variant};
 
 use super::error::Fault;
-use super::names::{RankerName, StrategyName};
-use super::problem::{self, Defaults};
 use super::setting::{Section, Setting};
 use super::tree::Table;
-use super::{AlgorithmSettings, ArchiveSettings, BoundsSettings, ProblemConfig, RunConfig, RunSettings};
+use super::{ArchiveSettings, Goal, ProblemConfig, RunConfig, RunSettings, algorithm, problem};
 
 /// The archive for which the paper gives its learning rate.
 const REFERENCE_CELLS: usize = 100 * 100;
@@ -23,9 +17,7 @@ const REFERENCE_CELLS: usize = 100 * 100;
 const DEFAULT_ITERATIONS: u64 = 10_000;
 /// A curve needs no more points than this.
 const METRICS_LINES: u64 = 1_000;
-/// Limits that keep a typing mistake from exhausting the memory before anything can be said about it.
-const MAX_EMITTERS: usize = 100_000;
-const MAX_BATCH: usize = 10_000_000;
+/// More threads than this are a typing mistake.
 const MAX_THREADS: usize = 4_096;
 /// Work that a crash may cost.
 const CHECKPOINT_SECONDS: f64 = 60.0;
@@ -45,13 +37,15 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
         None => problem::read(&mut problem, evaluator)?,
     };
     let run_settings = read_run(&mut run)?;
-    let (algorithm_settings, defaults) = read_algorithm(&mut algorithm, &problem_config, &spec)?;
-    let budget = Budget {
-        evaluations: (algorithm_settings.emitters as u64)
-            .saturating_mul(algorithm_settings.batch_size as u64)
-            .saturating_mul(run_settings.iterations),
+    let (algorithm_settings, defaults) = algorithm::read(&mut algorithm, &problem_config, &spec)?;
+    let evaluations = algorithm_settings.evaluations_per_iteration().saturating_mul(run_settings.iterations);
+    let context = Context {
+        budget: Budget { evaluations },
+        alpha: defaults.alpha,
+        goal: problem_config.goal(),
+        preset: algorithm_settings.preset,
     };
-    let archive_settings = read_archive(&mut archive, &spec, defaults.alpha, budget)?;
+    let archive_settings = read_archive(&mut archive, &spec, context)?;
     for section in [problem, archive, algorithm, run] {
         section.finish()?;
     }
@@ -75,12 +69,17 @@ struct Budget {
     evaluations: u64,
 }
 
-fn read_archive(
-    section: &mut Section,
-    spec: &ProblemSpec,
-    alpha: f64,
+/// What the archive's defaults depend on.
+#[derive(Clone, Copy)]
+struct Context {
     budget: Budget,
-) -> Result<ArchiveSettings, Fault> {
+    alpha: f64,
+    goal: Goal,
+    preset: Preset,
+}
+
+fn read_archive(section: &mut Section, spec: &ProblemSpec, context: Context) -> Result<ArchiveSettings, Fault> {
+    let Context { budget, alpha, .. } = context;
     let cells = read_cells(section, spec)?;
     let n_cells = match &cells {
         CellsConfig::Grid(grid) => product(&grid.resolution).unwrap_or(usize::MAX),
@@ -92,13 +91,31 @@ fn read_archive(
         None => LearningRate::At { alpha, cells: REFERENCE_CELLS },
     };
     let rules = [("sequential", UpdateRule::Sequential), ("batch", UpdateRule::Batch)];
+    let min_f = read_min_f(section, context)?;
+    // Costs are counted from the worst one that is worth keeping, so that the QD score grows with every elite.
+    let default_offset = match context.goal {
+        Goal::Maximise => 0.0,
+        Goal::Minimise => min_f,
+    };
     Ok(ArchiveSettings {
         cells,
         learning_rate,
-        min_f: section.take("min_f").map_or(Ok(0.0), |setting| setting.finite())?,
-        qd_score_offset: section.take("qd_score_offset").map_or(Ok(0.0), |setting| setting.finite())?,
+        min_f,
+        qd_score_offset: section.take("qd_score_offset").map_or(Ok(default_offset), |setting| setting.finite())?,
         update: section.take("update").map_or(Ok(UpdateRule::default()), |setting| setting.choice(&rules))?,
     })
+}
+
+/// The threshold of an empty cell. Zero is the usual worst of what is maximised, and no worst of costs at all.
+fn read_min_f(section: &mut Section, context: Context) -> Result<f64, Fault> {
+    let has_thresholds = matches!(context.preset, Preset::CmaMae | Preset::CmaMaega);
+    match context.goal {
+        Goal::Minimise if has_thresholds => {
+            let expected = "the worst objective worth keeping, because zero is no default for goal = \"minimise\"";
+            section.require("min_f", expected)?.finite()
+        }
+        _ => section.take("min_f").map_or(Ok(0.0), |setting| setting.finite()),
+    }
 }
 
 /// A grid by its resolution, or a CVT by its number of cells.
@@ -114,7 +131,8 @@ fn read_cells(section: &mut Section, spec: &ProblemSpec) -> Result<CellsConfig, 
             Some(setting) => {
                 let counts = read_resolution(setting, k)?;
                 if product(&counts).is_none_or(|n_cells| n_cells > MAX_CELLS) {
-                    return Err(setting.fault(&format!("at most {MAX_CELLS} cells in all")));
+                    let found = counts.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
+                    return Err(setting.fault_found(&format!("at most {MAX_CELLS} cells in all"), found));
                 }
                 counts
             }
@@ -193,148 +211,6 @@ fn read_learning_rate(setting: &Setting, budget: Budget) -> Result<LearningRate,
     at().ok_or_else(|| setting.fault(expected))
 }
 
-fn read_algorithm(
-    section: &mut Section,
-    problem: &ProblemConfig,
-    spec: &ProblemSpec,
-) -> Result<(AlgorithmSettings, Defaults), Fault> {
-    let presets = Preset::ALL.map(|preset| (preset.name(), preset));
-    let preset = section.take("preset").map_or(Ok(Preset::CmaMae), |setting| setting.choice(&presets))?;
-    let dim = spec.solution_dim;
-    let bounds = section.take("bounds").map(|setting| read_bounds(setting, dim)).transpose()?;
-    let defaults = Defaults::of(preset, problem, spec, bounds.as_ref());
-    let variants = [("standard", Variant::Standard), ("published", Variant::Published)];
-    let strategies = StrategyName::ALL.map(|strategy| (strategy.name(), strategy));
-    let selections = [("mu", Selection::Mu), ("filter", Selection::Filter)];
-    let optional = |section: &mut Section, key| take_if_it_applies(section, key, preset);
-    // A strategy needs a better half to learn from; a gradient emitter spends one evaluation on the gradient.
-    let smallest_batch = match preset {
-        Preset::MapElites | Preset::MapElitesLine => 1,
-        Preset::CmaMega | Preset::CmaMaega => 3,
-        _ => 2,
-    };
-    let settings = AlgorithmSettings {
-        preset,
-        variant: section.take("variant").map_or(Ok(Variant::Standard), |setting| setting.choice(&variants))?,
-        sigma: section.take("sigma").map_or(Ok(defaults.sigma), |setting| setting.positive())?,
-        line_sigma: section.take("line_sigma").map_or(Ok(0.2), |setting| setting.positive())?,
-        emitters: section.take("emitters").map_or(Ok(15), |setting| setting.count(1, MAX_EMITTERS))?,
-        batch_size: section.take("batch_size").map_or(Ok(36), |setting| setting.count(smallest_batch, MAX_BATCH))?,
-        x0: read_x0(section.take("x0"), dim, bounds.as_ref())?,
-        strategy: optional(section, "strategy")?
-            .map_or(Ok(StrategyName::CmaEs), |setting| setting.choice(&strategies))?,
-        gradient: read_gradient(section, defaults.eta)?,
-        ranker: optional(section, "ranker")?.map(|setting| setting.choice(&RankerName::CHOICES)).transpose()?,
-        selection: optional(section, "selection")?.map(|setting| setting.choice(&selections)).transpose()?,
-        restart: optional(section, "restart")?.map(read_restart).transpose()?,
-        bounds,
-    };
-    Ok((settings, defaults))
-}
-
-/// A setting of emitters that rank; the MAP-Elites variants do not.
-fn take_if_it_applies(section: &mut Section, key: &'static str, preset: Preset) -> Result<Option<Setting>, Fault> {
-    match section.take(key) {
-        Some(setting) if matches!(preset, Preset::MapElites | Preset::MapElitesLine) => {
-            Err(setting.fault(&format!("no such setting for {preset}, whose emitters neither rank nor adapt")))
-        }
-        setting => Ok(setting),
-    }
-}
-
-fn read_x0(setting: Option<Setting>, dim: usize, bounds: Option<&BoundsSettings>) -> Result<Vec<f64>, Fault> {
-    let Some(setting) = setting else { return Ok(default_x0(dim, bounds)) };
-    let x0 = if setting.is_list() {
-        let values = setting.list("a list")?;
-        if values.len() != dim {
-            return Err(setting.fault(&format!("{dim} numbers, one for each component")));
-        }
-        values.iter().map(Setting::finite).collect::<Result<_, _>>()?
-    } else {
-        vec![setting.number(&format!("a finite number or a list of {dim}"), f64::is_finite)?; dim]
-    };
-    if let Some(bounds) = bounds {
-        let within = |i: usize| (bounds.lower[i]..=bounds.upper[i]).contains(&x0[i]);
-        if let Some(i) = (0..dim).find(|&i| !within(i)) {
-            let expected = format!("a start within the bounds [{}, {}]", bounds.lower[i], bounds.upper[i]);
-            return Err(setting.fault_found(&expected, format!("{} in component {i}", x0[i])));
-        }
-    }
-    Ok(x0)
-}
-
-/// The origin, or the middle of the bounds where the origin is outside.
-fn default_x0(dim: usize, bounds: Option<&BoundsSettings>) -> Vec<f64> {
-    let Some(bounds) = bounds else { return vec![0.0; dim] };
-    let start = |(&lower, &upper): (&f64, &f64)| match (lower.is_finite(), upper.is_finite()) {
-        _ if (lower..=upper).contains(&0.0) => 0.0,
-        (true, true) => lower + (upper - lower) / 2.0,
-        (true, false) => lower,
-        _ => upper,
-    };
-    bounds.lower.iter().zip(&bounds.upper).map(start).collect()
-}
-
-fn read_bounds(setting: Setting, dim: usize) -> Result<BoundsSettings, Fault> {
-    let whole = setting.clone();
-    let mut section = setting.into_section()?;
-    let lower = read_bound(&section.require("lower", "a number or a list of them")?, dim)?;
-    let upper_setting = section.require("upper", "a number or a list of them")?;
-    let upper = read_bound(&upper_setting, dim)?;
-    let rule = match section.take("rule") {
-        None => BoundsRule::default(),
-        Some(setting) => {
-            let rules = [
-                ("clip", BoundsRule::Clip),
-                ("reflect", BoundsRule::Reflect),
-                ("resample", BoundsRule::Resample { max_tries: 100 }),
-            ];
-            setting.choice(&rules)?
-        }
-    };
-    section.finish()?;
-    let is_good = |i: usize| lower[i] < upper[i] && lower[i] < f64::INFINITY && upper[i] > f64::NEG_INFINITY;
-    if let Some(i) = (0..dim).find(|&i| !is_good(i)) {
-        let found = format!("[{}, {}] in component {i}", lower[i], upper[i]);
-        return Err(whole.fault_found("lower < upper", found));
-    }
-    Ok(BoundsSettings { lower, upper, rule })
-}
-
-fn read_bound(setting: &Setting, dim: usize) -> Result<Vec<f64>, Fault> {
-    let not_nan = |value: f64| !value.is_nan();
-    if !setting.is_list() {
-        return Ok(vec![setting.number(&format!("a number or a list of {dim}"), not_nan)?; dim]);
-    }
-    let values = setting.list("a list")?;
-    if values.len() != dim {
-        return Err(setting.fault(&format!("{dim} numbers, one for each component")));
-    }
-    values.iter().map(|value| value.number("a number", not_nan)).collect()
-}
-
-fn read_gradient(section: &mut Section, eta: f64) -> Result<GradientConfig, Fault> {
-    let is_adam = match section.take("gradient") {
-        None => false,
-        Some(setting) => setting.choice(&[("ascent", false), ("adam", true)])?,
-    };
-    let learning_rate = section.take("gradient_step").map_or(Ok(eta), |setting| setting.positive())?;
-    Ok(if is_adam { GradientConfig::adam(learning_rate) } else { GradientConfig::Ascent { learning_rate } })
-}
-
-fn read_restart(setting: Setting) -> Result<RestartRule, Fault> {
-    let expected = "\"basic\", \"no_improvement\", or text like \"every 50\"";
-    match setting.string().map_err(|_| setting.fault(expected))? {
-        "basic" => Ok(RestartRule::BASIC),
-        "no_improvement" | "no-improvement" => Ok(RestartRule::NO_IMPROVEMENT),
-        text => {
-            let every = text.strip_prefix("every ").and_then(|count| count.trim().parse().ok()).filter(|&n| n > 0);
-            let every: u32 = every.ok_or_else(|| setting.fault(expected))?;
-            Ok(RestartRule { no_improvement: false, every: Some(every) })
-        }
-    }
-}
-
 fn read_run(section: &mut Section) -> Result<RunSettings, Fault> {
     let iterations = section.take("iterations").map_or(Ok(DEFAULT_ITERATIONS), |setting| setting.integer(1))?;
     let threads = match section.take("threads").map(|setting| setting.count(0, MAX_THREADS)).transpose()? {
@@ -356,6 +232,7 @@ fn read_run(section: &mut Section) -> Result<RunSettings, Fault> {
             .take("checkpoint_seconds")
             .map_or(Ok(CHECKPOINT_SECONDS), |setting| setting.positive())?,
         checkpoint_iterations: section.take("checkpoint_iterations").map(|setting| setting.integer(1)).transpose()?,
+        figures: section.take("figures").map_or(Ok(false), |setting| setting.bool())?,
         non_finite: section.take("non_finite").map_or(Ok(NonFinite::Reject), |setting| setting.choice(&policies))?,
     })
 }

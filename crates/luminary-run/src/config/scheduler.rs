@@ -3,7 +3,7 @@
 use luminary::emitter::EmitterConfig;
 use luminary::preset::PresetConfig;
 use luminary::problem::ProblemSpec;
-use luminary::scheduler::SchedulerConfig;
+use luminary::scheduler::{Pool, SchedulerConfig};
 use luminary::strategy::{Bounds, CmaConfig, LmMaConfig, OpenAiConfig, SepCmaConfig, StrategyConfig};
 
 use super::names::StrategyName;
@@ -21,7 +21,7 @@ impl RunConfig {
             sigma: algorithm.sigma,
             line_sigma: algorithm.line_sigma,
             learning_rate: archive.learning_rate,
-            min_f: archive.min_f,
+            min_f: self.goal().turn(archive.min_f),
             step: algorithm.gradient,
             n_emitters: algorithm.emitters,
             batch_size: algorithm.batch_size,
@@ -32,8 +32,12 @@ impl RunConfig {
         let mut config = preset.config();
         config.archive.cells = archive.cells.clone();
         config.archive.rule = archive.update;
-        config.archive.qd_score_offset = archive.qd_score_offset;
+        config.archive.qd_score_offset = self.goal().turn(archive.qd_score_offset);
+        config.archive.extra_columns = self.problem.extra_columns();
         config.non_finite = Some(self.run.non_finite);
+        if let Some(bandit) = algorithm.bandit {
+            config.pool = Pool::Bandit(bandit);
+        }
         for group in &mut config.emitters {
             algorithm.apply_to(&mut group.emitter);
         }

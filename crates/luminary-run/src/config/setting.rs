@@ -121,6 +121,13 @@ impl Setting {
         }
     }
 
+    pub(super) fn bool(&self) -> Result<bool, Fault> {
+        match self.node.value {
+            Value::Bool(value) => Ok(value),
+            _ => Err(self.fault("true or false")),
+        }
+    }
+
     /// A number that satisfies `holds`, which `expected` puts into words.
     pub(super) fn number(&self, expected: &str, holds: impl Fn(f64) -> bool) -> Result<f64, Fault> {
         let value = match self.node.value {

@@ -14,12 +14,14 @@ n = 100                         # components of a solution
 # measures = [[-1.0, 1.0], [0.0, 5.0]]
 # measure_names = ["speed", "height"]
 # objective_name = "distance"
+# goal = "maximise"             # or "minimise": then archive.min_f must be given, the worst objective worth keeping
 # [evaluator]
 # command = ["python3", "simulate.py"]
 # workers = 4
 # time_limit = 60.0
 # retries = 1
 # on_failure = "skip"
+# extras = { energy = 1 }       # further numbers of each solution, kept with the elites; how many of each name
 
 [archive]
 resolution = [100, 100]         # cells along each measure; one number for all, or text like "100x100"
@@ -27,8 +29,8 @@ resolution = [100, 100]         # cells along each measure; one number for all, 
 # centroids = "k_means"         # of those cells; or "sobol", "uniform"
 # centroid_seed = 0
 learning_rate = "0.01 at 100x100" # a number, a number at a resolution, or "auto" (from cells and budget)
-# min_f = 0.0                   # threshold of an empty cell; put it below the objectives you would accept
-# qd_score_offset = 0.0         # subtracted from every objective in the QD score
+# min_f = 0.0                   # threshold of an empty cell: the worst objective you would accept
+# qd_score_offset = 0.0         # subtracted from every objective in the QD score; default for "minimise": min_f
 # update = "sequential"         # or "batch": all rows of an iteration see the same thresholds
 
 [algorithm]
@@ -46,6 +48,7 @@ preset = "cma_mae"              # see `luminary list`
 # gradient = "ascent"           # or "adam", for cma_mega and cma_maega
 # gradient_step = 1.0
 # bounds = { lower = -5.12, upper = 5.12, rule = "clip" } # or "reflect", "resample"; default: none
+# bandit = { active = 5, zeta = 0.05, reselect = "restarted" } # or "all"; default: none, all emitters take part
 
 [run]
 iterations = 10_000
@@ -55,6 +58,7 @@ seed = 0
 # metrics_every = 10            # iterations between lines of the metrics log; default: a thousand lines
 # checkpoint_seconds = 60.0
 # checkpoint_iterations = 1000  # also every so many iterations; default: by time only
+# figures = false               # draw heatmap and curves into the run folder at the end; see also `luminary plot`
 # non_finite = "reject"         # NaN or infinity: reject the row and count it, or "fail"
 "##;
 
@@ -78,11 +82,13 @@ mod tests {
         let domain = format!("{head}\n{}", uncommented(rest, "cells"));
         let full = RunConfig::read(Some(Source::new("template", &domain)), &[]).unwrap();
         assert_eq!(full.run.checkpoint_iterations, Some(1000));
+        assert_eq!(full.algorithm.bandit.map(|bandit| bandit.n_active), Some(5));
         assert_eq!(full.algorithm.sigma, plain.algorithm.sigma);
         if cfg!(unix) {
             let (_, settings) = program.split_once('\n').unwrap();
             let config = RunConfig::read(Some(Source::new("template", &uncommented(settings, "?"))), &[]).unwrap();
             assert_eq!(config.problem.labels().measures, ["speed", "height"]);
+            assert_eq!(config.problem.extra_columns()[0].name, "energy");
         }
     }
 }

@@ -40,16 +40,19 @@ fn step(scheduler: &mut Scheduler, evaluator: &mut dyn BatchEvaluator, buffers: 
         NextCall::AskGradients => scheduler.ask_gradients().map(drop).map_err(call_error),
         NextCall::Tell => {
             buffers.resize(scheduler);
-            let Buffers { objectives, measures, .. } = buffers;
+            let Buffers { objectives, measures, extras, .. } = buffers;
             evaluator.evaluate(scheduler.asked_solutions(), objectives, measures, None)?;
-            scheduler.tell(objectives, measures).map_err(call_error)
+            extras.take(evaluator.extras(), scheduler);
+            scheduler.tell_with_extras(objectives, measures, &extras.columns()).map_err(call_error)
         }
         NextCall::TellGradients => {
             buffers.resize(scheduler);
-            let Buffers { objectives, measures, jacobians } = buffers;
+            let Buffers { objectives, measures, jacobians, extras } = buffers;
             jacobians.resize(scheduler.asked_solutions().len() * (1 + scheduler.archive().measure_dim()), 0.0);
             evaluator.evaluate(scheduler.asked_solutions(), objectives, measures, Some(jacobians))?;
-            scheduler.tell_gradients(objectives, measures, jacobians).map_err(call_error)
+            extras.take(evaluator.extras(), scheduler);
+            let columns = extras.columns();
+            scheduler.tell_gradients_with_extras(objectives, measures, jacobians, &columns).map_err(call_error)
         }
     }
 }
@@ -60,6 +63,30 @@ struct Buffers {
     objectives: Vec<f64>,
     measures: Vec<f64>,
     jacobians: Vec<f64>,
+    extras: Extras,
+}
+
+/// The extra columns, one buffer each, as the engine wants them.
+#[derive(Default)]
+struct Extras(Vec<Vec<f64>>);
+
+impl Extras {
+    /// Sorts rows of all columns side by side into the columns.
+    fn take(&mut self, rows: &[f64], scheduler: &Scheduler) {
+        let widths = scheduler.config().archive.extra_columns.iter().map(|column| column.width);
+        let stride: usize = widths.clone().sum();
+        self.0.resize(widths.len(), Vec::new());
+        let mut start = 0;
+        for (column, width) in self.0.iter_mut().zip(widths) {
+            column.clear();
+            rows.chunks_exact(stride).for_each(|row| column.extend_from_slice(&row[start..start + width]));
+            start += width;
+        }
+    }
+
+    fn columns(&self) -> Vec<&[f64]> {
+        self.0.iter().map(Vec::as_slice).collect()
+    }
 }
 
 impl Buffers {

@@ -45,9 +45,9 @@ pub enum Note {
     Evaluator(String),
     /// Further faults of the evaluator are only in its log.
     MoreFaults(PathBuf),
-    /// After the first iteration no solution had exceeded the initial threshold.
+    /// After the first iteration no solution had been better than the initial threshold.
     NothingAccepted {
-        /// The threshold.
+        /// The threshold, with the user's sign.
         min_f: f64,
     },
 }
@@ -61,8 +61,8 @@ impl std::fmt::Display for Note {
             Self::MoreFaults(path) => write!(f, "further faults of the evaluator are only in {}", path.display()),
             Self::NothingAccepted { min_f } => write!(
                 f,
-                "no solution of the first iteration exceeds min_f = {min_f}: the search has nothing to climb; \
-                 set archive.min_f below the objectives you expect"
+                "no solution of the first iteration is better than min_f = {min_f}: the search has nothing to climb; \
+                 set archive.min_f to an objective that is worse than those you expect"
             ),
         }
     }
@@ -236,7 +236,7 @@ impl Run {
         };
         let summary = Summary::of(status, &self.config, &self.scheduler, seconds, self.folder.path());
         // The archives are written while the checkpoint is.
-        let written = export::write_archives(self.folder.path(), &self.scheduler);
+        let written = export::write_archives(self.folder.path(), &self.scheduler, self.config.goal());
         recorder.finish_checkpoint()?;
         written?;
         write_json(&self.folder.file(SUMMARY), &summary)?;

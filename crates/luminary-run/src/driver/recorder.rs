@@ -61,7 +61,7 @@ impl Recorder<'_> {
         let seconds = self.seconds_before + session_seconds;
         let is_last = iteration >= run.iterations;
         if iteration % run.metrics_every == 0 || is_last {
-            let appended = self.log.append(&MetricsRow::of(scheduler, seconds));
+            let appended = self.log.append(&MetricsRow::of(scheduler, self.config.goal(), seconds));
             appended.map_err(RunError::io("append to", &self.log_path))?;
         }
         let by_time = (now - self.last_checkpoint).as_secs_f64() >= run.checkpoint_seconds;
@@ -143,6 +143,7 @@ impl Recorder<'_> {
     fn note_if_nothing_accepted(&mut self, scheduler: &Scheduler) {
         let archive = scheduler.archive();
         if let (true, Acceptance::Soft { min_f, .. }) = (archive.is_empty(), archive.config().acceptance) {
+            let min_f = self.config.goal().turn(min_f);
             self.watch.note(&Note::NothingAccepted { min_f });
         }
     }

@@ -2,17 +2,18 @@
 
 use std::io::{self, Write};
 
-use luminary::archive::Archive;
+use super::table::Table;
 
-pub(super) fn write(archive: &Archive, writer: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(table: &Table<'_>, writer: &mut impl Write) -> io::Result<()> {
     write!(writer, "cell,objective,threshold,visits")?;
-    (0..archive.measure_dim()).try_for_each(|i| write!(writer, ",measures_{i}"))?;
-    (0..archive.config().solution_dim).try_for_each(|i| write!(writer, ",solution_{i}"))?;
+    let names = table.vectors.iter().flat_map(|vector| vector.columns());
+    names.into_iter().try_for_each(|name| write!(writer, ",{name}"))?;
     writeln!(writer)?;
-    for elite in super::ordered(archive) {
+    for row in &table.rows {
         // `{:?}` writes the shortest digits that read back to the same bits.
-        write!(writer, "{},{:?},{:?},{}", elite.cell.index(), elite.objective, elite.threshold, elite.visits)?;
-        elite.measures.iter().chain(elite.solution).try_for_each(|value| write!(writer, ",{value:?}"))?;
+        write!(writer, "{},{:?},{:?},{}", row.cell, row.objective, row.threshold, row.visits)?;
+        let values = table.vectors.iter().flat_map(|vector| row.values(vector));
+        values.into_iter().try_for_each(|value| write!(writer, ",{value:?}"))?;
         writeln!(writer)?;
     }
     Ok(())

@@ -1,19 +1,26 @@
 //! Archives as tables: Parquet, CSV and NumPy's own format.
 //!
-//! One row per elite, ordered by cell: `cell`, `objective`, `threshold`, `visits`, then `measures_0`, `measures_1`, ...
-//! and `solution_0`, `solution_1`, ... The threshold of an elitist archive is its elite's objective.
+//! One row per elite, ordered by cell: `cell`, `objective`, `threshold`, `visits`, then `measures_0`, `measures_1`, ...,
+//! the extra columns by their names, and `solution_0`, `solution_1`, ... The threshold of an elitist archive is its
+//! elite's objective. Objectives and thresholds have the user's sign.
 
 mod csv;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod table;
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use luminary::archive::{Archive, Elite};
+use luminary::archive::Archive;
 use luminary::scheduler::Scheduler;
 
+use table::Table;
+#[cfg(unix)]
+pub(crate) use table::column_names;
+
+use crate::config::Goal;
 use crate::error::RunError;
 use crate::folder::{CHECKPOINTS, Checkpoints, Manifest, write_atomically};
 
@@ -69,26 +76,27 @@ impl Which {
     }
 }
 
-/// Writes an archive as a table.
-pub fn write(archive: &Archive, format: Format, writer: &mut (impl Write + Send)) -> io::Result<()> {
+/// Writes an archive of a run with this goal as a table.
+pub fn write(archive: &Archive, goal: Goal, format: Format, writer: &mut (impl Write + Send)) -> io::Result<()> {
+    let table = Table::of(archive, goal);
     match format {
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write(archive, writer),
-        Format::Csv => csv::write(archive, writer),
-        Format::Npy => npy::write(archive, writer),
+        Format::Parquet => parquet::write(&table, writer),
+        Format::Csv => csv::write(&table, writer),
+        Format::Npy => npy::write(&table, writer),
     }
 }
 
 /// Writes an archive to a file, which is complete or not there.
-pub fn write_file(archive: &Archive, format: Format, path: &Path) -> Result<(), RunError> {
-    write_atomically(path, |writer| write(archive, format, writer)).map_err(RunError::io("write", path))
+pub fn write_file(archive: &Archive, goal: Goal, format: Format, path: &Path) -> Result<(), RunError> {
+    write_atomically(path, |writer| write(archive, goal, format, writer)).map_err(RunError::io("write", path))
 }
 
 /// The archives of a run, as its folder holds them.
-pub(crate) fn write_archives(folder: &Path, scheduler: &Scheduler) -> Result<(), RunError> {
+pub(crate) fn write_archives(folder: &Path, scheduler: &Scheduler, goal: Goal) -> Result<(), RunError> {
     let format = Format::standard();
     for (name, which) in [("archive", Which::Search), ("result", Which::Result)] {
-        write_file(which.of(scheduler), format, &folder.join(format!("{name}.{}", format.extension())))?;
+        write_file(which.of(scheduler), goal, format, &folder.join(format!("{name}.{}", format.extension())))?;
     }
     Ok(())
 }
@@ -105,11 +113,4 @@ pub fn load(folder: &Path) -> Result<Scheduler, RunError> {
         Some((_, scheduler)) => Ok(scheduler),
         None => Err(RunError::NoValidCheckpoint { path: checkpoints.folder().to_owned(), errors: loaded.damaged }),
     }
-}
-
-/// The elites ordered by cell, so that a table does not depend on when cells were first found.
-fn ordered(archive: &Archive) -> Vec<Elite<'_>> {
-    let mut elites: Vec<_> = archive.elites().collect();
-    elites.sort_unstable_by_key(|elite| elite.cell);
-    elites
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::config::{ExternalConfig, OnFailure, Shape};
 use super::error::ExternalError;
 use super::report::{EvaluationReport, Fault, RowFailure, WorkerEvent};
-use super::wire::Answer;
+use super::wire::{Answer, Wanted};
 
 /// Rows that are evaluated together.
 #[derive(Debug, PartialEq)]
@@ -20,6 +20,7 @@ pub(super) struct Buffers<'a> {
     pub(super) solutions: &'a [f64],
     pub(super) objectives: &'a mut [f64],
     pub(super) measures: &'a mut [f64],
+    pub(super) extras: &'a mut [f64],
     pub(super) jacobians: Option<&'a mut [f64]>,
 }
 
@@ -47,7 +48,7 @@ impl<'a> Batch<'a> {
         buffers: Buffers<'a>,
     ) -> Result<Self, ExternalError> {
         let n_rows = buffers.objectives.len();
-        buffers.check_lengths(shape)?;
+        buffers.check_lengths(shape, config.extras.width())?;
         let failed_attempts = vec![0; n_rows];
         let report = EvaluationReport { n_rows, ..Default::default() };
         let mut batch = Self {
@@ -87,6 +88,11 @@ impl<'a> Batch<'a> {
         self.buffers.jacobians.is_some()
     }
 
+    /// What each row of an answer must hold.
+    pub(super) fn wanted(&self) -> Wanted<'a> {
+        Wanted { shape: self.shape, extras: &self.config.extras, jacobian: self.wants_jacobian() }
+    }
+
     /// Whether rows are left to settle.
     pub(super) fn is_open(&self) -> bool {
         self.n_open > 0 && self.fatal.is_none()
@@ -98,7 +104,7 @@ impl<'a> Batch<'a> {
 
     /// Takes an answer that has one verdict for each row of the job.
     pub(super) fn accept(&mut self, job: &Job, answer: &mut Answer) {
-        let stride = Answer::stride(self.shape, self.wants_jacobian());
+        let stride = self.wanted().stride();
         let rows = job.rows.iter().zip(answer.values.chunks_exact(stride)).zip(&mut answer.verdicts);
         for ((&row, values), verdict) in rows {
             match verdict.take() {
@@ -108,13 +114,14 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Takes the values of a good row: objective, measures and, if asked for, the Jacobian.
+    /// Takes the values of a good row: objective, measures, extras and, if asked for, the Jacobian.
     pub(super) fn succeed(&mut self, row: usize, values: &[f64]) {
-        let Shape { measure_dim, .. } = self.shape;
         let (objective, values) = values.split_first().expect("every row has an objective");
-        let (measures, jacobian) = values.split_at(measure_dim);
+        let (measures, values) = values.split_at(self.shape.measure_dim);
+        let (extras, jacobian) = values.split_at(self.config.extras.width());
         self.buffers.objectives[row] = *objective;
-        self.buffers.measures[row * measure_dim..][..measure_dim].copy_from_slice(measures);
+        self.buffers.measures[row * measures.len()..][..measures.len()].copy_from_slice(measures);
+        self.buffers.extras[row * extras.len()..][..extras.len()].copy_from_slice(extras);
         if let Some(jacobians) = &mut self.buffers.jacobians {
             jacobians[row * jacobian.len()..][..jacobian.len()].copy_from_slice(jacobian);
         }
@@ -196,13 +203,14 @@ impl<'a> Batch<'a> {
 }
 
 impl Buffers<'_> {
-    fn check_lengths(&self, shape: Shape) -> Result<(), ExternalError> {
+    fn check_lengths(&self, shape: Shape, extras_width: usize) -> Result<(), ExternalError> {
         let n_rows = self.objectives.len();
         let jacobian_len = shape.jacobian_len();
         let found_jacobians = self.jacobians.as_ref().map_or(n_rows * jacobian_len, |jacobians| jacobians.len());
         let lengths = [
             ("the solutions", n_rows * shape.solution_dim, self.solutions.len()),
             ("the measures", n_rows * shape.measure_dim, self.measures.len()),
+            ("the extras", n_rows * extras_width, self.extras.len()),
             ("the jacobians", n_rows * jacobian_len, found_jacobians),
         ];
         match lengths.into_iter().find(|(_, expected, found)| expected != found) {
@@ -214,6 +222,7 @@ impl Buffers<'_> {
     fn fill_with_nan(&mut self) {
         self.objectives.fill(f64::NAN);
         self.measures.fill(f64::NAN);
+        self.extras.fill(f64::NAN);
         if let Some(jacobians) = &mut self.jacobians {
             jacobians.fill(f64::NAN);
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::error::ExternalError;
+use super::extras::Extras;
 
 /// Into how many requests a batch is cut unless `rows_per_request` says otherwise. A constant, because results of
 /// vectorised evaluators may depend on how rows are grouped and must not depend on the number of workers.
@@ -49,6 +50,8 @@ pub struct ExternalConfig {
     pub directory: Option<PathBuf>,
     /// Environment variables to set in addition to the inherited ones.
     pub env: BTreeMap<String, String>,
+    /// Further numbers that the program gives for each solution, and that are kept with the elites.
+    pub extras: Extras,
     /// The longest answer that is read, in bytes. Without it, what the rows can need with room to spare.
     pub max_answer_bytes: Option<usize>,
     /// Settings of the files protocol.
@@ -72,6 +75,7 @@ impl Default for ExternalConfig {
             give_up_after: 100,
             directory: None,
             env: BTreeMap::new(),
+            extras: Extras::default(),
             max_answer_bytes: None,
             files: None,
         }
@@ -149,6 +153,9 @@ impl ExternalConfig {
         let bad_name = |name: &String| name.is_empty() || name.contains(['=', '\0']);
         let bad_env = self.env.iter().find(|(name, value)| bad_name(name) || has_nul(value));
         require(bad_env.is_none(), "env", "names without `=` and text without NUL", format!("{bad_env:?}"))?;
+        if let Err((found, expected)) = self.extras.check() {
+            return Err(ExternalError::Config { key: "extras", expected, found: format!("{found:?}") });
+        }
         at_least_one("workers", self.workers)?;
         at_least_one("requests_in_flight", self.requests_in_flight)?;
         at_least_one("rows_per_request", self.rows_per_request.unwrap_or(1))?;
@@ -206,7 +213,7 @@ impl ExternalConfig {
         const BYTES_PER_NUMBER: usize = 64;
         const BYTES_PER_ROW: usize = 4096;
         const BASE: usize = 1 << 16;
-        let numbers = shape.jacobian_len().saturating_add(1 + shape.measure_dim);
+        let numbers = shape.jacobian_len().saturating_add(1 + shape.measure_dim + self.extras.width());
         let row = numbers.saturating_mul(BYTES_PER_NUMBER).saturating_add(BYTES_PER_ROW);
         self.max_answer_bytes.unwrap_or(row.saturating_mul(n_rows).saturating_add(BASE))
     }
@@ -250,6 +257,7 @@ mod tests {
             command: vec!["./sim".into(), "{params}".into()],
             protocol: Protocol::Files,
             env: [("OMP_NUM_THREADS".to_string(), "1".to_string())].into(),
+            extras: Extras([("energy".to_string(), 1), ("forces".to_string(), 3)].into()),
             files: Some(FilesConfig { format: FileFormat::Text, work_dir: Some("work".into()), keep_failed: 3 }),
             ..Default::default()
         };
@@ -273,6 +281,8 @@ mod tests {
             ("command = ['x']\ngive_up_after = 0", "give_up_after"),
             ("command = ['x']\nmax_answer_bytes = 0", "max_answer_bytes"),
             ("command = ['x']\nenv = { 'A=B' = 'c' }", "env"),
+            ("command = ['x']\nextras = { cell = 1 }", "extras"),
+            ("command = ['x']\nextras = { energy = 0 }", "extras"),
             ("command = ['x']\non_failure = 'explode'", "explode"),
             ("command = ['x']\nfiles = { format = 'text' }", "files"),
             ("command = ['x']\nprotocol = 'files'\nrows_per_request = 4", "rows_per_request"),

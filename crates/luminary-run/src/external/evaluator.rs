@@ -27,6 +27,8 @@ pub struct ExternalEvaluator {
     workers: Workers,
     /// Worker failures since the last good evaluation.
     failures_in_a_row: usize,
+    /// Those of the last batch, row by row.
+    extras: Vec<f64>,
     stop: Arc<AtomicBool>,
 }
 
@@ -82,7 +84,7 @@ impl ExternalEvaluator {
                 Workers::Files((0..config.workers).map(new).collect())
             }
         };
-        let mut evaluator = Self { config, shape, workers, failures_in_a_row: 0, stop };
+        let mut evaluator = Self { config, shape, workers, failures_in_a_row: 0, extras: Vec::new(), stop };
         evaluator.say_hello()?;
         Ok(evaluator)
     }
@@ -111,10 +113,13 @@ impl ExternalEvaluator {
             return Err(ExternalError::NoJacobian);
         }
         let config = self.config.clone();
-        let buffers = Buffers { solutions, objectives, measures, jacobians };
+        let mut extras = std::mem::take(&mut self.extras);
+        extras.resize(objectives.len() * config.extras.width(), f64::NAN);
+        let buffers = Buffers { solutions, objectives, measures, extras: &mut extras, jacobians };
         let mut batch = Batch::new(&config, self.shape, self.failures_in_a_row, buffers)?;
         self.drive(&mut batch, |_, batch| batch.is_open());
         let (result, failures_in_a_row) = batch.finish();
+        self.extras = extras;
         self.failures_in_a_row = if result.is_ok() { failures_in_a_row } else { 0 };
         if result.is_err() {
             self.workers.each(|worker| worker.abandon());
@@ -122,10 +127,16 @@ impl ExternalEvaluator {
         result
     }
 
+    /// The extras of the rows last evaluated, row by row, each row in the order of their names; NaN for failed rows.
+    pub fn extras(&self) -> &[f64] {
+        &self.extras
+    }
+
     /// Starts all workers and waits until they are ready.
     fn say_hello(&mut self) -> Result<(), ExternalError> {
         let config = self.config.clone();
-        let buffers = Buffers { solutions: &[], objectives: &mut [], measures: &mut [], jacobians: None };
+        let buffers =
+            Buffers { solutions: &[], objectives: &mut [], measures: &mut [], extras: &mut [], jacobians: None };
         let mut batch = Batch::new(&config, self.shape, 0, buffers)?;
         self.drive(&mut batch, |workers, batch| !batch.is_fatal() && !workers.iter().all(|worker| worker.is_ready()));
         batch.finish().0.map(drop)

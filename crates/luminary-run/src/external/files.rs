@@ -144,9 +144,12 @@ impl FilesWorker {
                 text.extend_from_slice(b"{\"solution\":");
                 wire::write_numbers(solution, &mut text);
                 let (measure_dim, jacobian) = (self.shape.measure_dim, batch.wants_jacobian());
-                text.extend_from_slice(
-                    format!(",\"measure_dim\":{measure_dim},\"jacobian\":{jacobian}}}\n").as_bytes(),
-                );
+                text.extend_from_slice(format!(",\"measure_dim\":{measure_dim},\"jacobian\":{jacobian}").as_bytes());
+                if !self.config.extras.is_empty() {
+                    text.extend_from_slice(b",\"extras\":");
+                    serde_json::to_writer(&mut text, &self.config.extras).expect("plain data is written to memory");
+                }
+                text.extend_from_slice(b"}\n");
             }
             FileFormat::Text => {
                 solution.iter().for_each(|number| text.extend_from_slice(format!("{number:?}\n").as_bytes()));
@@ -164,18 +167,17 @@ impl FilesWorker {
         let [_, result] = self.file_names();
         let bytes = read_limited(&evaluation.folder.join(result), self.config.answer_limit(1, self.shape))?;
         let mut row = Row::default();
-        let jacobian = batch.wants_jacobian();
         let fault = match self.format() {
-            FileFormat::Text => row.read_text(&bytes, self.shape, jacobian),
+            FileFormat::Text => row.read_text(&bytes, batch.wanted()),
             FileFormat::Json => Scanner::new(&bytes).and_then(|mut scanner| {
-                let fault = row.read(&mut scanner, self.shape, jacobian)?;
+                let fault = row.read(&mut scanner, batch.wanted())?;
                 scanner.end().map(|()| fault)
             }),
         };
         if let Some(fault) = fault.map_err(Fault::Garbage)? {
             return Err(fault);
         }
-        let values = [&[row.objective][..], &row.measures, &row.jacobian].concat();
+        let values = [&[row.objective][..], &row.measures, &row.extras, &row.jacobian].concat();
         batch.succeed(evaluation.row, &values);
         Ok(())
     }

@@ -93,7 +93,7 @@ impl JsonLinesWorker {
             Ok(Err(fault)) => self.start_failed(fault, Vec::new(), now, batch),
             Ok(Ok(process)) => {
                 let mut outbox = Vec::new();
-                wire::write_hello(self.index, self.shape, &mut outbox);
+                wire::write_hello(self.index, self.shape, &self.config.extras, &mut outbox);
                 self.live = Some(Live {
                     process,
                     lines: LineBuffer::new(),
@@ -132,7 +132,7 @@ impl JsonLinesWorker {
                     continue;
                 }
                 if *has_said_hello {
-                    take_answer(line, in_flight, self.shape, &mut self.answer, batch)?;
+                    take_answer(line, in_flight, &mut self.answer, batch)?;
                 } else {
                     let reply = wire::read_hello(line, self.shape).map_err(Fault::Garbage)?;
                     *has_said_hello = true;
@@ -291,12 +291,11 @@ impl Live {
 fn take_answer(
     line: &[u8],
     in_flight: &mut Vec<Request>,
-    shape: Shape,
     answer: &mut Answer,
     batch: &mut Batch<'_>,
 ) -> Result<(), Fault> {
     let max_rows = in_flight.iter().map(|request| request.job.rows.len()).max().unwrap_or(0);
-    answer.read(line, shape, batch.wants_jacobian(), max_rows).map_err(Fault::Garbage)?;
+    answer.read(line, batch.wanted(), max_rows).map_err(Fault::Garbage)?;
     let place = in_flight.iter().position(|request| request.id == answer.id).ok_or_else(|| {
         let ids: Vec<u64> = in_flight.iter().map(|request| request.id).collect();
         Fault::Garbage(format!("expected an answer to one of the requests {ids:?}, found one to {}", answer.id))

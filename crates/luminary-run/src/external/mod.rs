@@ -21,6 +21,7 @@
 
 mod config;
 mod error;
+mod extras;
 mod report;
 mod evaluator;
 mod batch;
@@ -35,4 +36,6 @@ mod lines;
 pub use config::{ExternalConfig, FileFormat, FilesConfig, OnFailure, Protocol, Shape};
 pub use error::ExternalError;
 pub use evaluator::ExternalEvaluator;
+pub use extras::Extras;
+pub(crate) use extras::MAX_NUMBERS;
 pub use report::{EvaluationReport, Fault, FaultKind, RowFailure, WorkerEvent};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::config::Shape;
+use super::extras::Extras;
 use super::report::{Fault, cut};
 use super::scan::{Scanned, Scanner};
 
@@ -12,18 +13,36 @@ pub(super) const VERSION: u32 = 1;
 /// The largest id: every integer up to here is exact in programs whose only numbers are f64.
 const MAX_ID: f64 = 9_007_199_254_740_992.0;
 
+/// What each row of an answer must hold.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) shape: Shape,
+    pub(super) extras: &'a Extras,
+    pub(super) jacobian: bool,
+}
+
+impl Wanted<'_> {
+    /// Numbers of one row: objective, measures, extras and, if asked for, the Jacobian.
+    pub(super) fn stride(self) -> usize {
+        let jacobian = if self.jacobian { self.shape.jacobian_len() } else { 0 };
+        1 + self.shape.measure_dim + self.extras.width() + jacobian
+    }
+}
+
 /// Appends the first line a worker gets.
-pub(super) fn write_hello(worker: usize, shape: Shape, out: &mut Vec<u8>) {
+pub(super) fn write_hello(worker: usize, shape: Shape, extras: &Extras, out: &mut Vec<u8>) {
     #[derive(Serialize)]
-    struct Hello {
+    struct Hello<'a> {
         hello: &'static str,
         version: u32,
         solution_dim: usize,
         measure_dim: usize,
+        #[serde(skip_serializing_if = "Extras::is_empty")]
+        extras: &'a Extras,
         worker: usize,
     }
     let Shape { solution_dim, measure_dim } = shape;
-    let hello = Hello { hello: "luminary", version: VERSION, solution_dim, measure_dim, worker };
+    let hello = Hello { hello: "luminary", version: VERSION, solution_dim, measure_dim, extras, worker };
     serde_json::to_writer(&mut *out, &hello).expect("plain data is written to memory");
     out.push(b'\n');
 }
@@ -103,19 +122,16 @@ pub(super) struct Answer {
 pub(super) struct Row {
     pub(super) objective: f64,
     pub(super) measures: Vec<f64>,
+    /// In the order of their names.
+    pub(super) extras: Vec<f64>,
     /// Empty unless asked for.
     pub(super) jacobian: Vec<f64>,
 }
 
 impl Answer {
-    /// Numbers of one row in `values`: objective, measures and, if asked for, the Jacobian.
-    pub(super) fn stride(shape: Shape, wants_jacobian: bool) -> usize {
-        1 + shape.measure_dim + if wants_jacobian { shape.jacobian_len() } else { 0 }
-    }
-
     /// Reads one line. An error means that the line is not an answer at all; what is wrong with single rows is in the
     /// verdicts. Never holds more than `max_rows` rows.
-    pub(super) fn read(&mut self, line: &[u8], shape: Shape, wants_jacobian: bool, max_rows: usize) -> Scanned<()> {
+    pub(super) fn read(&mut self, line: &[u8], wanted: Wanted<'_>, max_rows: usize) -> Scanned<()> {
         self.error = None;
         self.verdicts.clear();
         self.values.clear();
@@ -129,7 +145,7 @@ impl Answer {
             "results" if has_results => Err("expected `results` once, found it twice".to_string()),
             "results" => {
                 has_results = true;
-                scanner.array(|scanner| self.read_result(scanner, shape, wants_jacobian, max_rows))
+                scanner.array(|scanner| self.read_result(scanner, wanted, max_rows))
             }
             "error" => read_error(scanner).map(|error| self.error = error),
             _ => scanner.skip(),
@@ -142,44 +158,37 @@ impl Answer {
         Ok(())
     }
 
-    fn read_result(
-        &mut self,
-        scanner: &mut Scanner<'_>,
-        shape: Shape,
-        wants_jacobian: bool,
-        max_rows: usize,
-    ) -> Scanned<()> {
+    fn read_result(&mut self, scanner: &mut Scanner<'_>, wanted: Wanted<'_>, max_rows: usize) -> Scanned<()> {
         if self.verdicts.len() == max_rows {
             return Err(format!("expected at most {max_rows} results, found more"));
         }
-        let verdict = self.row.read(scanner, shape, wants_jacobian)?;
+        let verdict = self.row.read(scanner, wanted)?;
         self.verdicts.push(verdict);
         self.values.push(self.row.objective);
         self.values.extend_from_slice(&self.row.measures);
+        self.values.extend_from_slice(&self.row.extras);
         self.values.extend_from_slice(&self.row.jacobian);
         // Keeps the stride when lists were too short.
-        self.values.resize(self.verdicts.len() * Self::stride(shape, wants_jacobian), f64::NAN);
+        self.values.resize(self.verdicts.len() * wanted.stride(), f64::NAN);
         Ok(())
     }
 }
 
 impl Row {
-    /// Reads one result: `{"objective": ..., "measures": [...]}`, with a `jacobian` if asked for, or
+    /// Reads one result: `{"objective": ..., "measures": [...]}`, with `extras` and `jacobian` if asked for, or
     /// `{"error": "..."}`. Gives what is wrong with the row, or an error if the text is broken.
-    pub(super) fn read(
-        &mut self,
-        scanner: &mut Scanner<'_>,
-        shape: Shape,
-        wants_jacobian: bool,
-    ) -> Scanned<Option<Fault>> {
+    pub(super) fn read(&mut self, scanner: &mut Scanner<'_>, wanted: Wanted<'_>) -> Scanned<Option<Fault>> {
+        let Wanted { shape, extras, jacobian: wants_jacobian } = wanted;
         self.objective = f64::NAN;
         self.measures.clear();
+        self.extras.clear();
         self.jacobian.clear();
         if scanner.peek() != Some(b'{') {
             scanner.skip()?;
             return Ok(Some(Fault::Garbage("expected an object for each result, found something else".into())));
         }
-        let (mut has_objective, mut has_measures, mut has_jacobian) = (false, false, !wants_jacobian);
+        let (mut has_objective, mut has_measures) = (false, false);
+        let (mut has_extras, mut has_jacobian) = (extras.is_empty(), !wants_jacobian);
         let (mut reported, mut fault) = (None, None);
         scanner.object(|scanner, key| {
             let found = match key {
@@ -193,6 +202,10 @@ impl Row {
                     has_measures = true;
                     self.measures.clear();
                     read_numbers(scanner, "measures", shape.measure_dim, &mut self.measures)?
+                }
+                "extras" if !extras.is_empty() => {
+                    has_extras = true;
+                    extras.read(scanner, &mut self.extras)?
                 }
                 "jacobian" if wants_jacobian => {
                     has_jacobian = true;
@@ -211,17 +224,23 @@ impl Row {
             fault = fault.take().or(found);
             Ok(())
         })?;
-        let missing = [("objective", has_objective), ("measures", has_measures), ("jacobian", has_jacobian)]
+        let needed = [
+            ("objective", has_objective),
+            ("measures", has_measures),
+            ("extras", has_extras),
+            ("jacobian", has_jacobian),
+        ];
+        let missing = needed
             .into_iter()
             .find(|(_, found)| !found)
             .map(|(key, _)| Fault::Garbage(format!("expected `{key}` in each result, found none")));
         Ok(reported.map(Fault::Reported).or(fault).or(missing).or_else(|| self.non_finite()))
     }
 
-    /// Reads white-space separated numbers: objective, measures and, if asked for, the Jacobian.
-    pub(super) fn read_text(&mut self, bytes: &[u8], shape: Shape, wants_jacobian: bool) -> Scanned<Option<Fault>> {
+    /// Reads white-space separated numbers: objective, measures, extras and, if asked for, the Jacobian.
+    pub(super) fn read_text(&mut self, bytes: &[u8], wanted: Wanted<'_>) -> Scanned<Option<Fault>> {
         let text = std::str::from_utf8(bytes).map_err(|error| format!("expected UTF-8, found {error}"))?;
-        let expected = Answer::stride(shape, wants_jacobian);
+        let expected = wanted.stride();
         let mut numbers = Vec::with_capacity(expected);
         let mut found = 0;
         for word in text.split_whitespace() {
@@ -234,9 +253,12 @@ impl Row {
         if found != expected {
             return Ok(Some(Fault::WrongLength { what: "the result file", expected, found }));
         }
+        let (measures, rest) = numbers[1..].split_at(wanted.shape.measure_dim);
+        let (extras, jacobian) = rest.split_at(wanted.extras.width());
         self.objective = numbers[0];
-        self.measures = numbers[1..=shape.measure_dim].to_vec();
-        self.jacobian = numbers[1 + shape.measure_dim..].to_vec();
+        self.measures = measures.to_vec();
+        self.extras = extras.to_vec();
+        self.jacobian = jacobian.to_vec();
         Ok(self.non_finite())
     }
 
@@ -252,7 +274,7 @@ impl Row {
 }
 
 /// Reads a list of exactly `expected` numbers; never stores more.
-fn read_numbers(
+pub(super) fn read_numbers(
     scanner: &mut Scanner<'_>,
     what: &'static str,
     expected: usize,

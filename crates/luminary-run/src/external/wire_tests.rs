@@ -5,12 +5,17 @@ use proptest::prelude::*;
 use super::*;
 
 const SHAPE: Shape = Shape { solution_dim: 2, measure_dim: 2 };
+static NO_EXTRAS: Extras = Extras(std::collections::BTreeMap::new());
+
+fn wanted(jacobian: bool) -> Wanted<'static> {
+    Wanted { shape: SHAPE, extras: &NO_EXTRAS, jacobian }
+}
 
 fn verdict(result: &str, wants_jacobian: bool) -> Option<Fault> {
     let line = format!("{{\"id\": 3, \"results\": [{result}]}}");
     let mut answer = Answer::default();
-    answer.read(line.as_bytes(), SHAPE, wants_jacobian, 1).unwrap();
-    assert_eq!(answer.values.len(), Answer::stride(SHAPE, wants_jacobian));
+    answer.read(line.as_bytes(), wanted(wants_jacobian), 1).unwrap();
+    assert_eq!(answer.values.len(), wanted(wants_jacobian).stride());
     answer.verdicts.remove(0)
 }
 
@@ -20,7 +25,7 @@ fn a_good_answer_is_read_in_any_order_with_extra_keys() {
         br#" { "results" : [ {"measures":[1,-2.5e-3], "extra": {"a": [true]}, "objective": 4}, {"error": "no"} ],
                       "seconds": 0.1, "id" : 12 } "#;
     let mut answer = Answer::default();
-    answer.read(line, SHAPE, false, 2).unwrap();
+    answer.read(line, wanted(false), 2).unwrap();
     assert_eq!((answer.id, &answer.error), (12, &None));
     assert_eq!(answer.values[..3], [4.0, 1.0, -2.5e-3]);
     assert_eq!(answer.verdicts, [None, Some(Fault::Reported("no".into()))]);
@@ -30,9 +35,9 @@ fn a_good_answer_is_read_in_any_order_with_extra_keys() {
 fn jacobians_are_read_row_by_row() {
     let line = br#"{"id":0,"results":[{"objective":1,"measures":[2,3],"jacobian":[[4,5],[6,7],[8,9]]}]}"#;
     let mut answer = Answer::default();
-    answer.read(line, SHAPE, true, 1).unwrap();
+    answer.read(line, wanted(true), 1).unwrap();
     assert_eq!(answer.values, [1., 2., 3., 4., 5., 6., 7., 8., 9.]);
-    answer.read(line, SHAPE, false, 1).unwrap();
+    answer.read(line, wanted(false), 1).unwrap();
     assert_eq!(answer.values, [1., 2., 3.], "a jacobian nobody asked for is passed over");
 }
 
@@ -102,7 +107,7 @@ fn lines_that_are_no_answers_are_refused() {
         format!(r#"{{"id":1,"results":[{result}"#),
     ];
     for line in lines {
-        assert!(Answer::default().read(line.as_bytes(), SHAPE, false, 2).is_err(), "{line}");
+        assert!(Answer::default().read(line.as_bytes(), wanted(false), 2).is_err(), "{line}");
     }
 }
 
@@ -120,14 +125,14 @@ fn a_hello_must_know_our_version_and_have_our_dimensions() {
 #[test]
 fn text_results_are_counted_and_checked() {
     let mut row = Row::default();
-    assert_eq!(row.read_text(b" 1.5\n2 3\t", SHAPE, false), Ok(None));
+    assert_eq!(row.read_text(b" 1.5\n2 3\t", wanted(false)), Ok(None));
     assert_eq!((row.objective, row.measures.as_slice()), (1.5, &[2.0, 3.0][..]));
-    assert_eq!(row.read_text(b"nan 2 3", SHAPE, false), Ok(Some(Fault::NonFinite("the objective"))));
+    assert_eq!(row.read_text(b"nan 2 3", wanted(false)), Ok(Some(Fault::NonFinite("the objective"))));
     let wrong = Fault::WrongLength { what: "the result file", expected: 3, found: 4 };
-    assert_eq!(row.read_text(b"1 2 3 4", SHAPE, false), Ok(Some(wrong)));
-    assert!(row.read_text(b"1 2 x", SHAPE, false).is_err());
-    assert!(row.read_text(b"1 2 \xff", SHAPE, false).is_err());
-    assert_eq!(row.read_text(b"1 2 3 4 5 6 7 8 9", SHAPE, true), Ok(None));
+    assert_eq!(row.read_text(b"1 2 3 4", wanted(false)), Ok(Some(wrong)));
+    assert!(row.read_text(b"1 2 x", wanted(false)).is_err());
+    assert!(row.read_text(b"1 2 \xff", wanted(false)).is_err());
+    assert_eq!(row.read_text(b"1 2 3 4 5 6 7 8 9", wanted(true)), Ok(None));
     assert_eq!(row.jacobian, [4., 5., 6., 7., 8., 9.]);
 }
 
@@ -165,12 +170,12 @@ fn nearly_an_answer() -> impl Strategy<Value = String> {
 
 fn check_bounds(line: &[u8], wants_jacobian: bool) {
     let mut answer = Answer::default();
-    let _ = answer.read(line, SHAPE, wants_jacobian, 2);
+    let _ = answer.read(line, wanted(wants_jacobian), 2);
     assert!(answer.verdicts.len() <= 2);
-    assert!(answer.values.len() <= 2 * Answer::stride(SHAPE, wants_jacobian));
+    assert!(answer.values.len() <= 2 * wanted(wants_jacobian).stride());
     assert!(answer.error.is_none_or(|error| error.len() <= 2100));
     let _ = read_hello(line, SHAPE);
-    let _ = Row::default().read_text(line, SHAPE, wants_jacobian);
+    let _ = Row::default().read_text(line, wanted(wants_jacobian));
 }
 
 proptest! {

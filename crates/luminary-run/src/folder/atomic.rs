@@ -7,10 +7,7 @@ use std::path::Path;
 const SUFFIX: &str = ".tmp";
 
 /// Writes a file so that, whenever the process or the machine stops, either the old or the new content is there.
-pub(crate) fn write_atomically(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
+pub fn write_atomically(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a file in a folder"));
     };

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{MANIFEST, read_json};
 use crate::config::RunConfig;
 use crate::error::RunError;
+use crate::sweep;
 
 /// The format this build reads and writes.
 const FORMAT: u32 = 1;
@@ -70,7 +71,11 @@ impl Manifest {
     pub fn read(folder: &Path) -> Result<Self, RunError> {
         let path = folder.join(MANIFEST);
         if !path.exists() {
-            return Err(RunError::NotARun { path: folder.to_owned() });
+            let plan = if sweep::is_sweep(folder) { sweep::read_plan(folder).ok() } else { None };
+            return Err(match plan.and_then(|plan| plan.runs.into_iter().next()) {
+                Some(run) => RunError::IsSweep { path: folder.to_owned(), run: folder.join(run.name) },
+                None => RunError::NotARun { path: folder.to_owned() },
+            });
         }
         let manifest: Self = read_json(&path)?;
         if manifest.format != FORMAT {

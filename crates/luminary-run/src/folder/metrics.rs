@@ -7,6 +7,8 @@ use std::path::Path;
 use luminary::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
 
+use crate::config::Goal;
+
 /// Figures of a run after an iteration, all of them of the result archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricsRow {
@@ -18,7 +20,7 @@ pub struct MetricsRow {
     pub seconds: f64,
     /// QD score divided by the number of cells, as in the paper.
     pub qd_score: f64,
-    /// Sum of the elites' objectives, each minus the QD score offset.
+    /// Sum of the elites' objectives, each minus the QD score offset; of the offset minus each if they are minimised.
     pub qd_score_sum: f64,
     /// Occupied cells as a fraction of all cells.
     pub coverage: f64,
@@ -35,8 +37,8 @@ pub struct MetricsRow {
 }
 
 impl MetricsRow {
-    /// The figures now.
-    pub fn of(scheduler: &Scheduler, seconds: f64) -> Self {
+    /// The figures now, with the user's sign.
+    pub fn of(scheduler: &Scheduler, goal: Goal, seconds: f64) -> Self {
         let stats = scheduler.result().stats();
         Self {
             iteration: scheduler.iterations(),
@@ -46,8 +48,8 @@ impl MetricsRow {
             qd_score_sum: stats.qd_score,
             coverage: stats.coverage,
             elites: stats.n_elites,
-            best: stats.obj_max,
-            mean: stats.obj_mean,
+            best: stats.obj_max.map(|best| goal.turn(best)),
+            mean: stats.obj_mean.map(|mean| goal.turn(mean)),
             restarts: scheduler.restarts().total(),
             invalid: scheduler.n_invalid(),
         }

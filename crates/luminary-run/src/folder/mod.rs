@@ -21,7 +21,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-pub(crate) use atomic::write_atomically;
+pub use atomic::write_atomically;
 pub use checkpoint::{CheckpointFileError, CheckpointMeta, Checkpoints, decode, encode};
 pub(crate) use json::{read_json, write_json};
 pub use manifest::{Host, Manifest, Versions};

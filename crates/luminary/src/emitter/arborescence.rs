@@ -4,17 +4,15 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::evolution::{Memory, Selection};
-use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, check_start, sample_elite, wrong_state};
+use super::learner::{Learner, LearnerState, Selection};
+use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, check_start, wrong_state};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
-use crate::ranker::{Ranker, RankerConfig};
-use crate::restart::{Evidence, RestartCause, RestartCounts, RestartRule};
+use crate::ranker::RankerConfig;
+use crate::restart::{RestartCause, RestartCounts, RestartRule};
 use crate::serde_floats::{self, Floats};
 use crate::strategy::gradient::{GradientConfig, GradientOptimizer, GradientState};
-use crate::strategy::{
-    Bounds, StopReason, Strategy, StrategyConfig, StrategyShape, StrategyState, expect_len, recombination_weights,
-};
+use crate::strategy::{Bounds, StopReason, Strategy, StrategyConfig, StrategyShape, expect_len, recombination_weights};
 
 /// Settings of the gradient arborescence emitter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,16 +57,12 @@ fn normalise_by_default() -> Option<f64> {
 pub struct ArborescenceEmitter {
     config: ArborescenceConfig,
     optimizer: GradientOptimizer,
-    strategy: Strategy,
-    ranker: Ranker,
-    memory: Memory,
+    learner: Learner,
     /// Gradients at the search point, one row for the objective and each measure.
     jacobian: Vec<f64>,
     /// Coefficients of the last rows asked for.
     coefficients: Vec<f64>,
     has_bad_gradient: bool,
-    ranking: Vec<usize>,
-    is_flat: bool,
     weights: Vec<f64>,
     direction: Vec<f64>,
 }
@@ -76,10 +70,8 @@ pub struct ArborescenceEmitter {
 /// The emitter's part of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ArborescenceState<'a> {
-    memory: Cow<'a, Memory>,
-    strategy: StrategyState<'a>,
+    learner: LearnerState<'a>,
     optimizer: Cow<'a, GradientState>,
-    direction: Cow<'a, [f64]>,
     #[serde(with = "serde_floats")]
     jacobian: Floats<'a>,
     #[serde(with = "serde_floats")]
@@ -91,8 +83,6 @@ impl ArborescenceEmitter {
     /// Checks the settings and starts at x0.
     pub fn new(config: &ArborescenceConfig, shape: &EmitterShape<'_>) -> Result<Self, ConfigError> {
         check_start(&config.x0, shape.solution_dim, config.bounds.as_ref())?;
-        config.restart.check()?;
-        config.ranker.check()?;
         if let Some(epsilon) = config.normalise {
             super::check_sigma("the epsilon of gradient normalisation", epsilon)?;
         }
@@ -100,20 +90,13 @@ impl ArborescenceEmitter {
         let strategy_shape =
             StrategyShape { dim: n_coefficients, batch_size: config.batch_size, sigma0: config.sigma0, bounds: None };
         let strategy = Strategy::new(&config.strategy, strategy_shape, &vec![0.0; n_coefficients])?;
-        let mut rng = shape.rng("strategy");
-        let ranker = Ranker::new(config.ranker, shape.measure_bounds, &mut rng);
-        let memory = Memory { rng, restarts: RestartCounts::default(), iterations_since_restart: 0 };
         Ok(Self {
             config: config.clone(),
             optimizer: GradientOptimizer::new(config.step, &config.x0)?,
-            strategy,
-            ranker,
-            memory,
+            learner: Learner::new(strategy, config.ranker, config.selection, config.restart, shape)?,
             jacobian: vec![0.0; n_coefficients * shape.solution_dim],
             coefficients: vec![0.0; n_coefficients * config.batch_size],
             has_bad_gradient: false,
-            ranking: Vec::new(),
-            is_flat: false,
             weights: Vec::new(),
             direction: vec![0.0; shape.solution_dim],
         })
@@ -124,19 +107,16 @@ impl ArborescenceEmitter {
         self.optimizer.theta()
     }
 
-    /// Replaces the ranking the next `adapt` learns from; see [`super::EvolutionEmitter::set_ranking`].
-    pub fn set_ranking(&mut self, ranking: &[usize], is_flat: bool) {
-        self.ranking.clear();
-        self.ranking.extend_from_slice(ranking);
-        self.is_flat = is_flat;
-    }
-
     /// Steps the search point towards the weighted mean of the parents (paper, Algorithm 2, lines 17 and 18).
-    fn step(&mut self, solutions: &[f64], n_parents: usize) {
-        self.weights.resize(n_parents, 0.0);
+    fn step(&mut self, feedback: &Feedback<'_>) {
+        let parents = self.learner.parents(feedback);
+        if parents.is_empty() {
+            return;
+        }
+        self.weights.resize(parents.len(), 0.0);
         recombination_weights(&mut self.weights);
         let dim = self.config.x0.len();
-        kernels::weighted_rows(solutions, dim, &self.ranking, &self.weights, &mut self.direction);
+        kernels::weighted_rows(feedback.solutions, dim, parents, &self.weights, &mut self.direction);
         kernels::add_scaled(&mut self.direction, -1.0, self.optimizer.theta());
         self.optimizer.step(&self.direction);
         if let Some(bounds) = &self.config.bounds {
@@ -149,18 +129,14 @@ impl ArborescenceEmitter {
     /// this one at their mean.
     fn has_runaway_coefficients(&self) -> bool {
         let limit = MAX_COEFFICIENT * self.config.sigma0;
-        self.strategy.get().mean().iter().any(|coefficient| coefficient.abs() > limit)
+        self.learner.strategy().mean().iter().any(|coefficient| coefficient.abs() > limit)
     }
 
     fn restart(&mut self, elites: &dyn EliteSource, cause: RestartCause) {
-        self.memory.restarts.count(cause);
-        self.memory.iterations_since_restart = 0;
-        let rng = &mut self.memory.rng;
-        self.optimizer.reset(sample_elite(elites, rng).unwrap_or(&self.config.x0));
+        self.optimizer.reset(self.learner.draw_elite(elites).unwrap_or(&self.config.x0));
         let n_coefficients = self.jacobian.len() / self.config.x0.len();
         self.coefficients.fill(0.0);
-        self.strategy.get_mut().reset(&self.coefficients[..n_coefficients]);
-        self.ranker.reset(rng);
+        self.learner.restart(&self.coefficients[..n_coefficients], cause);
     }
 }
 
@@ -196,7 +172,7 @@ impl Emitter for ArborescenceEmitter {
 
     fn ask(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
         let dim = self.config.x0.len();
-        self.strategy.get_mut().ask(&mut self.memory.rng, &mut self.coefficients);
+        self.learner.ask(&mut self.coefficients);
         let n_coefficients = self.jacobian.len() / dim;
         for (row, coefficients) in solutions.chunks_exact_mut(dim).zip(self.coefficients.chunks_exact(n_coefficients)) {
             row.copy_from_slice(self.optimizer.theta());
@@ -210,45 +186,33 @@ impl Emitter for ArborescenceEmitter {
     }
 
     fn rank(&mut self, feedback: &Feedback<'_>) {
-        self.is_flat = self.ranker.rank(feedback, &mut self.ranking);
+        self.learner.rank(feedback);
     }
 
     fn adapt(&mut self, elites: &dyn EliteSource, feedback: &Feedback<'_>) {
-        let n_parents = self.config.selection.n_parents(feedback);
-        if n_parents > 0 {
-            self.step(feedback.solutions, n_parents);
-        }
-        self.strategy.get_mut().tell(&self.coefficients, &self.ranking, n_parents);
-        self.memory.iterations_since_restart += 1;
-        let evidence = Evidence {
-            stop_reason: self.strategy.get().stop_reason(),
-            is_flat: self.is_flat,
-            n_accepted: feedback.n_accepted(),
-            n_iterations: self.memory.iterations_since_restart,
-        };
+        self.step(feedback);
+        let cause = self.learner.tell(&self.coefficients, feedback);
         if self.has_bad_gradient || !kernels::all_finite(self.theta()) {
             self.restart(elites, RestartCause::BadGradient);
         } else if self.has_runaway_coefficients() {
             self.restart(elites, RestartCause::Stopped(StopReason::StepTooLarge));
-        } else if let Some(cause) = self.config.restart.cause(&evidence) {
+        } else if let Some(cause) = cause {
             self.restart(elites, cause);
         }
     }
 
     fn novelty_neighbours(&self) -> Option<usize> {
-        self.ranker.novelty_neighbours()
+        self.learner.novelty_neighbours()
     }
 
     fn restarts(&self) -> Option<RestartCounts> {
-        Some(self.memory.restarts)
+        Some(self.learner.restarts())
     }
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {
         Ok(EmitterState::Arborescence(ArborescenceState {
-            memory: Cow::Borrowed(&self.memory),
-            strategy: self.strategy.save(),
+            learner: self.learner.save(),
             optimizer: Cow::Borrowed(&self.optimizer.state),
-            direction: (&self.ranker.direction).into(),
             jacobian: (&self.jacobian).into(),
             coefficients: (&self.coefficients).into(),
             has_bad_gradient: self.has_bad_gradient,
@@ -257,16 +221,13 @@ impl Emitter for ArborescenceEmitter {
 
     fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {
         let EmitterState::Arborescence(state) = state else { return Err(wrong_state()) };
-        expect_len("ranker direction", self.ranker.direction.len(), state.direction.len())?;
         expect_len("Jacobian", self.jacobian.len(), state.jacobian.len())?;
         expect_len("coefficients", self.coefficients.len(), state.coefficients.len())?;
-        self.strategy.load(state.strategy)?;
+        self.learner.load(state.learner)?;
         self.optimizer.load(state.optimizer.into_owned())?;
-        self.ranker.direction = state.direction.into_owned();
         self.jacobian = state.jacobian.into_owned();
         self.coefficients = state.coefficients.into_owned();
         self.has_bad_gradient = state.has_bad_gradient;
-        self.memory = state.memory.into_owned();
         Ok(())
     }
 }

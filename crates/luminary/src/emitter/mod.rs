@@ -3,18 +3,20 @@
 //! An emitter sees the archive read-only, so all emitters can sample and adapt at the same time; only the scheduler
 //! adds. Each owns its random stream.
 
-mod arborescence;
-mod evolution;
 mod gaussian;
 mod iso_line;
+mod learner;
+mod evolution;
+mod arborescence;
 
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
 pub use arborescence::{ArborescenceConfig, ArborescenceEmitter};
-pub use evolution::{EvolutionConfig, EvolutionEmitter, Selection};
+pub use evolution::{EvolutionConfig, EvolutionEmitter};
 pub use gaussian::{GaussianConfig, GaussianEmitter};
 pub use iso_line::{IsoLineConfig, IsoLineEmitter};
+pub use learner::Selection;
 
 use crate::archive::{Archive, Status};
 use crate::error::{CheckpointError, ConfigError};
@@ -142,7 +144,7 @@ pub enum EmitterState<'a> {
     /// Of a Gaussian or iso-line emitter: nothing but its random stream.
     Variation(VariationState),
     /// Of an evolution strategy emitter.
-    Evolution(evolution::EvolutionState<'a>),
+    Evolution(learner::LearnerState<'a>),
     /// Of a gradient arborescence emitter.
     Arborescence(arborescence::ArborescenceState<'a>),
     /// Of a custom emitter, in its own encoding.

@@ -256,12 +256,11 @@ impl Scheduler {
             self.compute_novelty(measures);
         }
         self.add(objectives, measures, extras, policy)?;
+        observer.stage_done(Stage::Add);
         if phase == Phase::InitialAsked {
-            self.add_to_result(objectives, measures, extras);
             self.progress.initial_done = true;
         } else {
-            observer.stage_done(Stage::Add);
-            self.learn(objectives, measures, extras, observer);
+            self.learn(objectives, measures, observer);
             self.progress.iterations += 1;
             self.progress.evaluations += objectives.len() as u64;
         }
@@ -309,7 +308,6 @@ impl Scheduler {
             return Err(CallError::Length { what: "jacobians", shape, expected, found });
         }
         self.add(objectives, measures, extras, policy)?;
-        self.add_to_result(objectives, measures, extras);
         for (emitter, rows) in self.emitters.iter_mut().zip(&self.round.rows) {
             if !rows.is_empty() {
                 emitter.tell_gradients(&jacobians[rows.start * size..rows.end * size]);
@@ -331,6 +329,8 @@ impl Scheduler {
         }
     }
 
+    /// Both archives take the rows, at the same time if there are threads: they see the same rows, so both accept the
+    /// call or both refuse it.
     fn add(
         &mut self,
         objectives: &[f64],
@@ -338,25 +338,26 @@ impl Scheduler {
         extras: &[&[f64]],
         policy: NonFinite,
     ) -> Result<(), CallError> {
-        let batch = Batch { solutions: &self.round.solutions, objectives, measures, extras };
-        self.archive.add(&batch, policy, &mut self.round.report)?;
+        let Self { archive, result, round, threads, .. } = self;
+        let Round { solutions, report, result_report, .. } = round;
+        let batch = Batch { solutions, objectives, measures, extras };
+        let (added, added_to_result) = threads.join(
+            || archive.add(&batch, policy, report),
+            || result.as_mut().map(|result| result.add(&batch, policy, result_report)),
+        );
+        debug_assert!(added_to_result.is_none_or(|result| result.is_ok() == added.is_ok()), "the archives are alike");
+        added?;
         self.progress.n_invalid += self.round.report.n_invalid as u64;
         Ok(())
     }
 
-    fn add_to_result(&mut self, objectives: &[f64], measures: &[f64], extras: &[&[f64]]) {
-        let batch = Batch { solutions: &self.round.solutions, objectives, measures, extras };
-        add_checked(self.result.as_mut(), &batch, &mut self.round.result_report);
-    }
-
-    /// Emitters rank and adapt, while the result archive takes the same rows.
-    fn learn(&mut self, objectives: &[f64], measures: &[f64], extras: &[&[f64]], observer: &mut dyn Observer) {
-        let Self { archive, result, emitters, round, threads, config, .. } = self;
+    /// Emitters rank and adapt.
+    fn learn(&mut self, objectives: &[f64], measures: &[f64], observer: &mut dyn Observer) {
+        let Self { archive, emitters, round, threads, config, .. } = self;
         let (archive, dim, k) = (&*archive, config.archive.solution_dim, archive.measure_dim());
-        let Round { rows, solutions, novelty, report, result_report, .. } = round;
-        let batch = Batch { solutions, objectives, measures, extras };
+        let Round { rows, solutions, novelty, report, .. } = round;
         let feedback = |rows: Range<usize>, wants_novelty: bool| Feedback {
-            solutions: &batch.solutions[rows.start * dim..rows.end * dim],
+            solutions: &solutions[rows.start * dim..rows.end * dim],
             objectives: &objectives[rows.clone()],
             measures: &measures[rows.start * k..rows.end * k],
             status: &report.status[rows.clone()],
@@ -365,8 +366,6 @@ impl Scheduler {
             novelty: if wants_novelty { &novelty[rows] } else { &[] },
         };
         if *threads == Threads::One {
-            add_checked(result.as_mut(), &batch, result_report);
-            observer.stage_done(Stage::Add);
             for (emitter, rows) in emitters.iter_mut().zip(&*rows).filter(|(_, rows)| !rows.is_empty()) {
                 let feedback = feedback(rows.clone(), emitter.novelty_neighbours().is_some());
                 emitter.rank(&feedback);
@@ -380,10 +379,7 @@ impl Scheduler {
                 emitter.rank(&feedback);
                 emitter.adapt(archive, &feedback);
             };
-            threads.join(
-                || add_checked(result.as_mut(), &batch, result_report),
-                || parallel::for_each_emitter(*threads, emitters, rows, &mut [], 0, &tell),
-            );
+            parallel::for_each_emitter(*threads, emitters, rows, &mut [], 0, &tell);
             observer.stage_done(Stage::Adapt);
         }
         if let Some(bandit) = &mut self.bandit {
@@ -483,14 +479,6 @@ impl Scheduler {
     /// Restarts of all emitters, by cause.
     pub fn restarts(&self) -> RestartCounts {
         self.emitters.iter().filter_map(|emitter| emitter.restarts()).fold(RestartCounts::default(), |a, b| a + b)
-    }
-}
-
-/// Adds rows whose lengths and values the main archive has already passed.
-fn add_checked(archive: Option<&mut Archive>, batch: &Batch<'_>, report: &mut AddReport) {
-    if let Some(archive) = archive {
-        let added = archive.add(batch, NonFinite::Reject, report);
-        debug_assert_eq!(added, Ok(()), "the main archive of the same shape took these rows");
     }
 }
 

@@ -2,6 +2,8 @@
 //! threads there are; the threads are those of the rayon pool the caller runs in.
 
 use std::ops::Range;
+#[cfg(feature = "rayon")]
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +37,54 @@ impl Threads {
             #[cfg(feature = "rayon")]
             Self::Pool => rayon::current_num_threads(),
         }
+    }
+}
+
+/// Does `work` while the other threads of the pool keep looking for pieces of it. Left alone they fall asleep between
+/// the stages of an iteration, and waking one takes longer than many a stage does.
+pub(super) fn with_threads_awake<R>(threads: Threads, work: impl FnOnce() -> R) -> R {
+    match threads {
+        Threads::One => work(),
+        #[cfg(feature = "rayon")]
+        Threads::Pool => {
+            let (caller, done) = (rayon::current_thread_index(), AtomicBool::new(false));
+            rayon::in_place_scope(|scope| {
+                for _ in 1..rayon::current_num_threads() {
+                    scope.spawn(|_| look_for_work(caller, &done));
+                }
+                let _end = SetOnDrop(&done);
+                work()
+            })
+        }
+    }
+}
+
+/// Takes pieces of work from the pool until `done`, or until there have been none for about a millisecond. The thread
+/// that does the work itself must not wait for its own end, should it come upon this job.
+#[cfg(feature = "rayon")]
+fn look_for_work(caller: Option<usize>, done: &AtomicBool) {
+    const PATIENCE: u32 = 20_000;
+    if rayon::current_thread_index() == caller {
+        return;
+    }
+    let mut n_idle = 0;
+    while n_idle < PATIENCE && !done.load(Ordering::Acquire) {
+        match rayon::yield_now() {
+            Some(rayon::Yield::Executed) => n_idle = 0,
+            _ => n_idle += 1,
+        }
+        std::hint::spin_loop();
+    }
+}
+
+/// Says that work has ended, also when it panics.
+#[cfg(feature = "rayon")]
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+#[cfg(feature = "rayon")]
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
     }
 }
 

@@ -18,7 +18,7 @@ pub enum Stage {
     Add,
     /// Emitters order them.
     Rank,
-    /// Emitters learn from the order. With threads this includes ranking and the result archive.
+    /// Emitters learn from the order. With threads this includes ranking.
     Adapt,
 }
 
@@ -89,11 +89,13 @@ impl Scheduler {
         let mut buffers = Buffers::default();
         let end = self.iterations() + n_iterations;
         while self.iterations() < end {
-            if let Some(problem) = differentiable {
-                self.gradient_round(problem, &mut buffers, observer)?;
-            }
             let before = self.iterations();
-            self.round(problem, &mut buffers, observer)?;
+            parallel::with_threads_awake(self.threads, || {
+                if let Some(problem) = differentiable {
+                    self.gradient_round(problem, &mut buffers, observer)?;
+                }
+                self.round(problem, &mut buffers, observer)
+            })?;
             if self.iterations() > before && observer.iteration_done(self).is_break() {
                 break;
             }

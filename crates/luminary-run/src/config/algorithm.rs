@@ -1,0 +1,178 @@
+//! The `[algorithm]` section: a preset and what differs from it.
+
+use luminary::emitter::Selection;
+use luminary::preset::Preset;
+use luminary::problem::ProblemSpec;
+use luminary::restart::RestartRule;
+use luminary::scheduler::{BanditConfig, Reselect};
+use luminary::strategy::gradient::GradientConfig;
+use luminary::strategy::{BoundsRule, Variant};
+
+use super::error::Fault;
+use super::names::{RankerName, StrategyName};
+use super::problem::Defaults;
+use super::setting::{Section, Setting};
+use super::{AlgorithmSettings, BoundsSettings, ProblemConfig};
+
+/// Limits that keep a typing mistake from exhausting the memory before anything can be said about it.
+const MAX_EMITTERS: usize = 100_000;
+const MAX_BATCH: usize = 10_000_000;
+
+/// Reads the section; what it leaves open follows from the problem.
+pub(super) fn read(
+    section: &mut Section,
+    problem: &ProblemConfig,
+    spec: &ProblemSpec,
+) -> Result<(AlgorithmSettings, Defaults), Fault> {
+    let presets = Preset::ALL.map(|preset| (preset.name(), preset));
+    let preset = section.take("preset").map_or(Ok(Preset::CmaMae), |setting| setting.choice(&presets))?;
+    let dim = spec.solution_dim;
+    let bounds = section.take("bounds").map(|setting| read_bounds(setting, dim)).transpose()?;
+    let defaults = Defaults::of(preset, problem, spec, bounds.as_ref());
+    let variants = [("standard", Variant::Standard), ("published", Variant::Published)];
+    let strategies = StrategyName::ALL.map(|strategy| (strategy.name(), strategy));
+    let selections = [("mu", Selection::Mu), ("filter", Selection::Filter)];
+    let optional = |section: &mut Section, key| take_if_it_applies(section, key, preset);
+    // A strategy needs a better half to learn from; a gradient emitter spends one evaluation on the gradient.
+    let smallest_batch = match preset {
+        Preset::MapElites | Preset::MapElitesLine => 1,
+        Preset::CmaMega | Preset::CmaMaega => 3,
+        _ => 2,
+    };
+    let emitters = section.take("emitters").map_or(Ok(15), |setting| setting.count(1, MAX_EMITTERS))?;
+    let settings = AlgorithmSettings {
+        preset,
+        variant: section.take("variant").map_or(Ok(Variant::Standard), |setting| setting.choice(&variants))?,
+        sigma: section.take("sigma").map_or(Ok(defaults.sigma), |setting| setting.positive())?,
+        line_sigma: section.take("line_sigma").map_or(Ok(0.2), |setting| setting.positive())?,
+        emitters,
+        batch_size: section.take("batch_size").map_or(Ok(36), |setting| setting.count(smallest_batch, MAX_BATCH))?,
+        x0: read_x0(section.take("x0"), dim, bounds.as_ref())?,
+        strategy: optional(section, "strategy")?
+            .map_or(Ok(StrategyName::CmaEs), |setting| setting.choice(&strategies))?,
+        gradient: read_gradient(section, defaults.eta)?,
+        ranker: optional(section, "ranker")?.map(|setting| setting.choice(&RankerName::CHOICES)).transpose()?,
+        selection: optional(section, "selection")?.map(|setting| setting.choice(&selections)).transpose()?,
+        restart: optional(section, "restart")?.map(read_restart).transpose()?,
+        bounds,
+        bandit: section.take("bandit").map(|setting| read_bandit(setting, emitters)).transpose()?,
+    };
+    Ok((settings, defaults))
+}
+
+/// A setting of emitters that rank; the MAP-Elites variants do not.
+fn take_if_it_applies(section: &mut Section, key: &'static str, preset: Preset) -> Result<Option<Setting>, Fault> {
+    match section.take(key) {
+        Some(setting) if matches!(preset, Preset::MapElites | Preset::MapElitesLine) => {
+            Err(setting.fault(&format!("no such setting for {preset}, whose emitters neither rank nor adapt")))
+        }
+        setting => Ok(setting),
+    }
+}
+
+fn read_x0(setting: Option<Setting>, dim: usize, bounds: Option<&BoundsSettings>) -> Result<Vec<f64>, Fault> {
+    let Some(setting) = setting else { return Ok(default_x0(dim, bounds)) };
+    let x0 = if setting.is_list() {
+        let values = setting.list("a list")?;
+        if values.len() != dim {
+            return Err(setting.fault(&format!("{dim} numbers, one for each component")));
+        }
+        values.iter().map(Setting::finite).collect::<Result<_, _>>()?
+    } else {
+        vec![setting.number(&format!("a finite number or a list of {dim}"), f64::is_finite)?; dim]
+    };
+    if let Some(bounds) = bounds {
+        let within = |i: usize| (bounds.lower[i]..=bounds.upper[i]).contains(&x0[i]);
+        if let Some(i) = (0..dim).find(|&i| !within(i)) {
+            let expected = format!("a start within the bounds [{}, {}]", bounds.lower[i], bounds.upper[i]);
+            return Err(setting.fault_found(&expected, format!("{} in component {i}", x0[i])));
+        }
+    }
+    Ok(x0)
+}
+
+/// The origin, or the middle of the bounds where the origin is outside.
+fn default_x0(dim: usize, bounds: Option<&BoundsSettings>) -> Vec<f64> {
+    let Some(bounds) = bounds else { return vec![0.0; dim] };
+    let start = |(&lower, &upper): (&f64, &f64)| match (lower.is_finite(), upper.is_finite()) {
+        _ if (lower..=upper).contains(&0.0) => 0.0,
+        (true, true) => lower + (upper - lower) / 2.0,
+        (true, false) => lower,
+        _ => upper,
+    };
+    bounds.lower.iter().zip(&bounds.upper).map(start).collect()
+}
+
+fn read_bounds(setting: Setting, dim: usize) -> Result<BoundsSettings, Fault> {
+    let whole = setting.clone();
+    let mut section = setting.into_section()?;
+    let lower = read_bound(&section.require("lower", "a number or a list of them")?, dim)?;
+    let upper_setting = section.require("upper", "a number or a list of them")?;
+    let upper = read_bound(&upper_setting, dim)?;
+    let rule = match section.take("rule") {
+        None => BoundsRule::default(),
+        Some(setting) => {
+            let rules = [
+                ("clip", BoundsRule::Clip),
+                ("reflect", BoundsRule::Reflect),
+                ("resample", BoundsRule::Resample { max_tries: 100 }),
+            ];
+            setting.choice(&rules)?
+        }
+    };
+    section.finish()?;
+    let is_good = |i: usize| lower[i] < upper[i] && lower[i] < f64::INFINITY && upper[i] > f64::NEG_INFINITY;
+    if let Some(i) = (0..dim).find(|&i| !is_good(i)) {
+        let found = format!("[{}, {}] in component {i}", lower[i], upper[i]);
+        return Err(whole.fault_found("lower < upper", found));
+    }
+    Ok(BoundsSettings { lower, upper, rule })
+}
+
+fn read_bound(setting: &Setting, dim: usize) -> Result<Vec<f64>, Fault> {
+    let not_nan = |value: f64| !value.is_nan();
+    if !setting.is_list() {
+        return Ok(vec![setting.number(&format!("a number or a list of {dim}"), not_nan)?; dim]);
+    }
+    let values = setting.list("a list")?;
+    if values.len() != dim {
+        return Err(setting.fault(&format!("{dim} numbers, one for each component")));
+    }
+    values.iter().map(|value| value.number("a number", not_nan)).collect()
+}
+
+fn read_gradient(section: &mut Section, eta: f64) -> Result<GradientConfig, Fault> {
+    let is_adam = match section.take("gradient") {
+        None => false,
+        Some(setting) => setting.choice(&[("ascent", false), ("adam", true)])?,
+    };
+    let learning_rate = section.take("gradient_step").map_or(Ok(eta), |setting| setting.positive())?;
+    Ok(if is_adam { GradientConfig::adam(learning_rate) } else { GradientConfig::Ascent { learning_rate } })
+}
+
+fn read_restart(setting: Setting) -> Result<RestartRule, Fault> {
+    let expected = "\"basic\", \"no_improvement\", or text like \"every 50\"";
+    match setting.string().map_err(|_| setting.fault(expected))? {
+        "basic" => Ok(RestartRule::BASIC),
+        "no_improvement" | "no-improvement" => Ok(RestartRule::NO_IMPROVEMENT),
+        text => {
+            let every = text.strip_prefix("every ").and_then(|count| count.trim().parse().ok()).filter(|&n| n > 0);
+            let every: u32 = every.ok_or_else(|| setting.fault(expected))?;
+            Ok(RestartRule { no_improvement: false, every: Some(every) })
+        }
+    }
+}
+
+fn read_bandit(setting: Setting, n_emitters: usize) -> Result<BanditConfig, Fault> {
+    let mut section = setting.into_section()?;
+    let active = section.require("active", &format!("the emitters at work in an iteration, of {n_emitters} in all"))?;
+    let mut config = BanditConfig::new(active.count(1, n_emitters)?);
+    if let Some(setting) = section.take("zeta") {
+        config.zeta = setting.number("a finite number >= 0", |zeta| zeta.is_finite() && zeta >= 0.0)?;
+    }
+    if let Some(setting) = section.take("reselect") {
+        config.reselect = setting.choice(&[("restarted", Reselect::Restarted), ("all", Reselect::All)])?;
+    }
+    section.finish()?;
+    Ok(config)
+}

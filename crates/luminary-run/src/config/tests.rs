@@ -1,0 +1,134 @@
+//! Any text is read or refused, and what is read survives the manifest.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Reading must give a configuration that the engine can judge, or an error that can be shown.
+fn read_anything(text: &str, overrides: &[Override]) {
+    match RunConfig::read(Some(Source::new("any.toml", text)), overrides) {
+        Ok(config) => {
+            let json = serde_json::to_string(&config).unwrap();
+            assert_eq!(serde_json::from_str::<RunConfig>(&json).unwrap(), config);
+        }
+        Err(error) => assert!(error.to_string().contains("expected")),
+    }
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_text_is_read_or_refused(text in "\\PC*") {
+        read_anything(&text, &[]);
+    }
+
+    #[test]
+    fn arbitrary_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        read_anything(&String::from_utf8_lossy(&bytes), &[]);
+    }
+
+    #[test]
+    fn a_damaged_file_is_read_or_refused(
+        at in 0..TEMPLATE.len(), removed in 0..40_usize, inserted in "[ -~\n]{0,12}",
+    ) {
+        let mut text = TEMPLATE.as_bytes().to_vec();
+        text.splice(at..(at + removed).min(TEMPLATE.len()), inserted.into_bytes());
+        read_anything(&String::from_utf8_lossy(&text), &[]);
+    }
+
+    #[test]
+    fn arbitrary_values_of_every_key_are_read_or_refused(
+        key in proptest::sample::select(KEYS.to_vec()),
+        value in prop_oneof![
+            "[ -~]{0,20}",
+            any::<f64>().prop_map(|value| format!("{value:?}")),
+            any::<i64>().prop_map(|value| value.to_string()),
+            proptest::collection::vec(any::<i32>(), 0..5).prop_map(|values| format!("{values:?}")),
+        ],
+    ) {
+        let overrides = [Override::new("--set", key, value)];
+        read_anything("problem = { domain = 'arm', n = 3 }", &overrides);
+    }
+}
+
+const KEYS: [&str; 38] = [
+    "problem.domain",
+    "problem.n",
+    "archive.resolution",
+    "archive.cells",
+    "archive.centroids",
+    "archive.centroid_seed",
+    "archive.learning_rate",
+    "archive.min_f",
+    "archive.qd_score_offset",
+    "archive.update",
+    "algorithm.preset",
+    "algorithm.variant",
+    "algorithm.sigma",
+    "algorithm.line_sigma",
+    "algorithm.emitters",
+    "algorithm.batch_size",
+    "algorithm.x0",
+    "algorithm.strategy",
+    "algorithm.ranker",
+    "algorithm.selection",
+    "algorithm.restart",
+    "algorithm.gradient",
+    "algorithm.gradient_step",
+    "algorithm.bounds",
+    "algorithm.bounds.lower",
+    "algorithm.bandit",
+    "algorithm.bandit.active",
+    "problem.goal",
+    "run.figures",
+    "evaluator.extras",
+    "run.seed",
+    "run.iterations",
+    "run.threads",
+    "run.metrics_every",
+    "run.checkpoint_seconds",
+    "run.checkpoint_iterations",
+    "run.non_finite",
+    "run",
+];
+
+#[test]
+fn manifests_from_before_goals_bandits_and_figures_still_read() {
+    let text = "problem = { domain = 'arm', n = 3 }";
+    let config = RunConfig::read(Some(Source::new("any.toml", text)), &[]).unwrap();
+    let mut old = serde_json::to_value(&config).unwrap();
+    old["algorithm"].as_object_mut().unwrap().remove("bandit").unwrap();
+    old["run"].as_object_mut().unwrap().remove("figures").unwrap();
+    assert_eq!(serde_json::from_value::<RunConfig>(old).unwrap(), config);
+}
+
+#[test]
+fn a_bandit_leaves_fewer_evaluations_to_an_iteration() {
+    let text =
+        "problem = { domain = 'arm', n = 3 }\nalgorithm = { emitters = 8, batch_size = 5, bandit = { active = 3 } }";
+    let config = RunConfig::read(Some(Source::new("any.toml", text)), &[]).unwrap();
+    assert_eq!(config.evaluations_per_iteration(), 15);
+}
+
+#[cfg(unix)]
+#[test]
+fn costs_are_turned_round_inside_the_engine_only() {
+    use luminary::archive::Acceptance;
+
+    let text =
+        "problem = { n = 2, measures = [[0, 1]], goal = 'minimize' }\nevaluator.command = ['x']\narchive.min_f = 30";
+    let config = RunConfig::read(Some(Source::new("any.toml", text)), &[]).unwrap();
+    assert_eq!((config.goal(), config.archive.min_f, config.archive.qd_score_offset), (Goal::Minimise, 30.0, 30.0));
+    let engine = config.scheduler(&config.problem.spec().unwrap()).archive;
+    assert!(matches!(engine.acceptance, Acceptance::Soft { min_f: -30.0, .. }), "{:?}", engine.acceptance);
+    assert_eq!(engine.qd_score_offset, -30.0);
+    assert_eq!(Goal::Minimise.turn(0.0).to_bits(), 0.0_f64.to_bits(), "zero stays without a sign");
+}
+
+#[test]
+fn infinite_bounds_survive_the_manifest() {
+    let text = "problem = { domain = 'arm', n = 2 }\nalgorithm.bounds = { lower = -inf, upper = [0.1, inf] }";
+    read_anything(text, &[]);
+    let config = RunConfig::read(Some(Source::new("any.toml", text)), &[]).unwrap();
+    let bounds = config.algorithm.bounds.unwrap();
+    assert_eq!((bounds.lower, bounds.upper), (vec![f64::NEG_INFINITY; 2], vec![0.1, f64::INFINITY]));
+}
