@@ -10,7 +10,7 @@ use luminary::preset::PresetConfig;
 use luminary::problem::ProblemSpec;
 use luminary::scheduler::Scheduler;
 use luminary_run::RunError;
-use luminary_run::config::{ProblemConfig, RunConfig};
+use luminary_run::config::{Goal, ProblemConfig, RunConfig};
 use luminary_run::driver::{ResumeOptions, Run};
 use luminary_run::evaluate::{BatchEvaluator, EvaluateError, Evaluator};
 use luminary_run::folder::{CheckpointMeta, METRICS, Manifest, MetricsLog, MetricsRow, RunFolder, SUMMARY};
@@ -90,7 +90,7 @@ impl NativeFolder {
     fn append(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
         py.detach(|| {
             self.with_open(|open| {
-                let row = MetricsRow::of(&lock(run.scheduler()), seconds);
+                let row = MetricsRow::of(&lock(run.scheduler()), Goal::Maximise, seconds);
                 open.log.append(&row).map_err(RunError::io("append to", &self.path.join(METRICS)))
             })
         })
