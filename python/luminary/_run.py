@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from luminary._evaluator import Evaluator, Negated, checked
-from luminary._native import NativeFolder, NativeRun
+from luminary._native import NativeFolder, NativeRun, read_checkpoint
 from luminary._native import presets as _native_presets
 from luminary._run_log import Log
 from luminary._seed import native_seed
@@ -63,16 +62,26 @@ class Run:
 
         Raises:
             OSError: The file does not read.
-            ValueError: It is no checkpoint, or damaged, or of another version.
+            ValueError: It is no checkpoint of a run, or damaged, or of another version.
         """
         path = Path(path)
+        if path.is_dir():
+            return cls._of(NativeRun.from_folder(path))
+        state = read_checkpoint(path.read_bytes())
+        if not state.startswith(b"LUMINARY"):
+            raise ValueError(f"expected a checkpoint of a run, found something else in {path}; luminary.load may know it")
+        return cls._of(NativeRun.from_snapshot(state))
+
+    @classmethod
+    def _of(cls, native):
+        """A run that goes on where a native one is."""
         run = cls.__new__(cls)
-        run._native = NativeRun.from_folder(path) if path.is_dir() else NativeRun.from_checkpoint(path.read_bytes())
+        run._native = native
         return run
 
     def save(self, path):
         """Writes a checkpoint as the command line does, whole or not at all."""
-        write_whole(path, self._native.to_checkpoint())
+        self._native.save(path)
 
     def ask(self):
         """Solutions to evaluate next, one in each row. Those not yet told are returned again."""
@@ -282,11 +291,6 @@ def minimize(evaluate, **options):
     return run(Negated(evaluate), **options)
 
 
-def load(path):
-    """Restores a :class:`Run` from a checkpoint file or a run folder; see :meth:`Run.load`."""
-    return Run.load(path)
-
-
 def _plain(value):
     """NumPy values as what the native constructor takes."""
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
@@ -319,9 +323,7 @@ def _in_folder(path, start, iterations, metrics_every, checkpoint_every):
     """A run, resumed from a run folder if it holds one, and what keeps it."""
     if (path / "manifest.json").exists():
         native, restored, seconds = NativeFolder.open(path, iterations)
-        search = Run.__new__(Run)
-        search._native = restored
-        return search, _Folder(native, seconds)
+        return Run._of(restored), _Folder(native, seconds)
     search = start()
     return search, _Folder(NativeFolder.create(path, search._native, "python", iterations, metrics_every, checkpoint_every))
 
@@ -367,17 +369,3 @@ def _iterate(search, evaluator, gradients):
         search.tell_dqd(*checked(len(solutions), *gradients(solutions)))
     solutions = search.ask()
     search.tell(*checked(len(solutions), *evaluator(solutions)))
-
-
-def write_whole(path, content):
-    """Writes a file, whole or not at all: to a temporary file first, which then takes the name."""
-    path = Path(path)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

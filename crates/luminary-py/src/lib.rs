@@ -6,6 +6,7 @@
 //! thread that waits for a lock never keeps another from finishing its work in Python.
 
 mod archive;
+mod checkpoint;
 mod convert;
 mod emitter;
 mod folder;
@@ -30,6 +31,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scheduler::ask_gradients_all, module)?)?;
     module.add_function(wrap_pyfunction!(scheduler::tell_gradients_all, module)?)?;
     module.add_function(wrap_pyfunction!(kmeans::k_means, module)?)?;
+    module.add_function(wrap_pyfunction!(checkpoint::read_checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(checkpoint::write_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(run::presets, module)?)?;
     Ok(())
 }

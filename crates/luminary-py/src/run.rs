@@ -1,6 +1,5 @@
 //! A complete run by preset: the engine's scheduler, with its checkpoints, as a Python object.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -11,14 +10,14 @@ use luminary::problem::ProblemSpec;
 use luminary::scheduler::{NextCall, Scheduler};
 use luminary::strategy::gradient::GradientConfig;
 use luminary_run::export;
-use luminary_run::folder::{CheckpointMeta, decode, encode};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::archive::NativeArchive;
-use crate::convert::{OrRaise, lock, slice};
+use crate::checkpoint;
+use crate::convert::{OrRaise, Reduced, Saved, lock, slice};
 use crate::strategy::variant_of;
 
 /// The engine's scheduler.
@@ -55,10 +54,10 @@ impl NativeRun {
         Ok(Self { scheduler: Mutex::new(config.build().or_raise()?), preset: Some(preset) })
     }
 
-    /// Restores a run from the bytes of a checkpoint file, or of the engine's own snapshot.
+    /// Restores a run from the engine's snapshot.
     #[staticmethod]
-    fn from_checkpoint(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        py.detach(|| Ok(Self::of(Scheduler::from_checkpoint(&snapshot(bytes)?).or_raise()?)))
+    fn from_snapshot(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        py.detach(|| Ok(Self::of(Scheduler::from_checkpoint(bytes).or_raise()?)))
     }
 
     /// The run as the newest valid checkpoint of a run folder has it.
@@ -67,19 +66,21 @@ impl NativeRun {
         py.detach(|| Ok(Self::of(export::load(&path).or_raise()?)))
     }
 
-    /// The bytes of a checkpoint file, as the command line writes it.
-    fn to_checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| {
-            let scheduler = lock(&self.scheduler);
-            let meta = CheckpointMeta { iteration: scheduler.iterations(), seconds: 0.0 };
-            PyResult::Ok(encode(meta, &scheduler.to_checkpoint().or_raise()?)?)
-        })?;
-        Ok(PyBytes::new(py, &bytes))
+    /// Writes a checkpoint file, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| {
+            let (iteration, state) = {
+                let scheduler = lock(&self.scheduler);
+                (scheduler.iterations(), scheduler.to_checkpoint().or_raise()?)
+            };
+            checkpoint::write(&path, &checkpoint::pack(iteration, &state)?)
+        })
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let rebuild = slf.get_type().getattr("from_checkpoint")?;
-        Ok((rebuild, (slf.get().to_checkpoint(slf.py())?,)))
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (Saved<'py>,)> {
+        let (py, this) = (slf.py(), slf.get());
+        let state = py.detach(|| lock(&this.scheduler).to_checkpoint().or_raise())?;
+        Ok((slf.get_type().getattr("from_snapshot")?, (PyBytes::new(py, &state),)))
     }
 
     /// The rows to evaluate next. Rows that were asked for and not yet told are returned again.
@@ -215,15 +216,6 @@ impl NativeRun {
         let n_rows = solutions.len() / dim;
         PyArray1::from_vec(py, solutions).reshape([n_rows, dim])
     }
-}
-
-/// The engine's snapshot in the bytes of a checkpoint file, or the bytes themselves if they already are one.
-pub(crate) fn snapshot(bytes: &[u8]) -> PyResult<Cow<'_, [u8]>> {
-    if bytes.starts_with(b"LUMINARY") {
-        return Ok(Cow::Borrowed(bytes));
-    }
-    let decoded = decode(bytes).map_err(|fault| PyValueError::new_err(fault.to_string()))?;
-    Ok(Cow::Owned(decoded.1))
 }
 
 /// Changes one setting of a preset.
