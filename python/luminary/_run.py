@@ -238,7 +238,7 @@ def run(
         raise ValueError(f"on_error must be 'reject' or 'raise', but it is {on_error!r}")
     if checkpoint is not None and run_folder is not None:
         raise ValueError("checkpoint and run_folder cannot both be given: a run folder holds checkpoints of its own")
-    start = _Start(algorithm, solution_dim, ranges, seed, settings)
+    start = _Start(algorithm, solution_dim, ranges, seed, settings, gradients)
     if run_folder is not None:
         search, keeper = _in_folder(Path(run_folder), start, iterations, metrics_every, checkpoint_every)
     else:
@@ -246,8 +246,7 @@ def run(
     evaluator = Evaluator(evaluate, executor, vectorized, on_error)
     log = Log(search, iterations, progress, keeper, metrics_every)
     try:
-        if search.needs_gradients and gradients is None:
-            raise ValueError(f"{algorithm} needs gradients: pass a function as `gradients`")
+        _check_gradients(search, gradients)
         while search.iterations < iterations:
             before = search.iterations
             _iterate(search, evaluator, gradients)
@@ -305,12 +304,20 @@ class _Start:
     ranges: list | None
     seed: object
     settings: dict
+    gradients: object
 
     def __call__(self):
         if self.solution_dim is None or self.ranges is None:
             raise ValueError("solution_dim and ranges are needed unless a checkpoint is resumed")
         shape = {"solution_dim": self.solution_dim, "ranges": self.ranges}
-        return Run(self.algorithm, **shape, seed=self.seed, **self.settings)
+        search = Run(self.algorithm, **shape, seed=self.seed, **self.settings)
+        _check_gradients(search, self.gradients)
+        return search
+
+
+def _check_gradients(search, gradients):
+    if search.needs_gradients and gradients is None:
+        raise ValueError("the algorithm needs gradients: pass a function as `gradients`")
 
 
 def _with_file(path, start):

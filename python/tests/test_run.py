@@ -129,6 +129,15 @@ def test_a_run_folder_does_not_change_the_run_and_is_resumed_bit_by_bit(tmp_path
     assert newest.read_bytes().startswith(b"LUMIRUN1") and luminary.load(newest).iterations == 12
 
 
+def test_a_run_folder_that_has_done_enough_stays_as_it_is(tmp_path):
+    luminary.run(sphere, iterations=5, run_folder=tmp_path / "a", **SETTINGS)
+    before = {name: (tmp_path / "a" / name).read_bytes() for name in ("manifest.json", "metrics.jsonl", "result.parquet")}
+    assert luminary.run(sphere, iterations=3, run_folder=tmp_path / "a").run.iterations == 5
+    assert before == {name: (tmp_path / "a" / name).read_bytes() for name in before}
+    summary = json.loads((tmp_path / "a" / "summary.json").read_text())
+    assert summary["status"] == "finished" and summary["iterations"] == 5
+
+
 @pytest.mark.parametrize("algorithm", luminary.presets())
 def test_every_preset_has_the_same_run_in_a_folder(algorithm, tmp_path):
     gradients = sphere_jacobian if "mega" in algorithm or "maega" in algorithm else None
@@ -166,6 +175,8 @@ def test_run_folders_that_cannot_be_used(tmp_path):
         luminary.run(sphere, iterations=1, run_folder=tmp_path / "full", **SETTINGS)
     with pytest.raises(ValueError, match="both"):
         luminary.run(sphere, iterations=1, run_folder=tmp_path / "a", checkpoint=tmp_path / "b", **SETTINGS)
+    with pytest.raises(ValueError, match="gradients"):
+        luminary.run(sphere, iterations=1, algorithm="cma_mega", run_folder=tmp_path / "a", **SETTINGS)
     assert not (tmp_path / "a").exists()
     luminary.run(sphere, iterations=1, run_folder=tmp_path / "a", **SETTINGS)
 

@@ -75,11 +75,12 @@ impl NativeFolder {
                 );
                 return Err(PyValueError::new_err(message));
             };
-            if manifest.config.run.iterations != iterations {
+            let (scheduler, seconds) = newest(&folder, &manifest.config).or_raise()?;
+            // With fewer than are done already there is nothing to do, and nothing to change.
+            if iterations > scheduler.iterations() && iterations != manifest.config.run.iterations {
                 manifest.config.run.iterations = iterations;
                 folder.write_manifest(&manifest).or_raise()?;
             }
-            let (scheduler, seconds) = newest(&folder, &manifest.config).or_raise()?;
             let spec = manifest.config.problem.spec().map_err(RunError::from).or_raise()?;
             let native = Self::start(folder, spec, scheduler.iterations()).or_raise()?;
             Ok((native, NativeRun::of(scheduler), seconds))
