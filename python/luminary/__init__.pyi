@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from luminary import archives as archives
 from luminary import emitters as emitters
 from luminary import schedulers as schedulers
-from luminary.archives import ArchiveStats, GridArchive
+from luminary.archives import ArchiveStats, CVTArchive, GridArchive
 from luminary.typing import SingleData
 
 __version__: str
@@ -48,9 +48,9 @@ class Run:
     @property
     def stats(self) -> ArchiveStats: ...
     @property
-    def archive(self) -> GridArchive: ...
+    def archive(self) -> GridArchive | CVTArchive: ...
     @property
-    def result_archive(self) -> GridArchive: ...
+    def result_archive(self) -> GridArchive | CVTArchive: ...
 
 @dataclass
 class RunResult:

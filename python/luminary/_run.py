@@ -14,6 +14,7 @@ from luminary._run_log import Log
 from luminary._seed import native_seed
 from luminary._validate import as_native
 from luminary.archives._archive_stats import ArchiveStats
+from luminary.archives._cvt_archive import CVTArchive
 from luminary.archives._grid_archive import GridArchive
 
 
@@ -58,7 +59,8 @@ class Run:
     def load(cls, path):
         """Restores a run from a checkpoint file or a run folder, of this package or of the command line.
 
-        It goes on bit by bit as the saved one would have.
+        It goes on bit by bit as the saved one would have. A run always maximises: where the command line minimises,
+        objectives are negated here.
 
         Raises:
             OSError: The file does not read.
@@ -136,7 +138,11 @@ class Run:
 
     @property
     def archive(self):
-        """A copy of the archive the emitters search, a :class:`~luminary.archives.GridArchive`."""
+        """A copy of the archive the emitters search.
+
+        It is a :class:`~luminary.archives.GridArchive`, or a :class:`~luminary.archives.CVTArchive` in a run of the command
+        line that has centroids.
+        """
         return self._as_archive(self._native.archive(), is_result=False)
 
     @property
@@ -145,12 +151,8 @@ class Run:
         return self._as_archive(self._native.result_archive(), is_result=True)
 
     def _as_archive(self, native, is_result):
-        solution_dim, dims, ranges, learning_rate, threshold_min = self._native.shape()
-        soft = {} if is_result or threshold_min == -np.inf else {
-            "learning_rate": learning_rate,
-            "threshold_min": threshold_min,
-        }
-        archive = GridArchive(solution_dim=solution_dim, dims=dims, ranges=ranges, **soft)
+        settings = self._native.archive_settings(is_result)
+        archive = GridArchive(**settings) if "dims" in settings else CVTArchive(**settings)
         archive._native = native
         return archive
 

@@ -12,14 +12,16 @@ import luminary
 from conftest import luminary_program, sphere
 
 SETTINGS = {"solution_dim": 5, "ranges": [(-2, 2), (-2, 2)], "dims": [20, 20], "threshold_min": 0, "n_emitters": 3, "batch_size": 8}
-SEARCH = ["--domain", "lp-sphere", "--n", "10", "--resolution", "20x20", "--emitters", "3", "--batch-size", "8", "--seed", "7"]
+SEARCH = ["--domain", "lp-sphere", "--n", "10", "--emitters", "3", "--batch-size", "8", "--seed", "7"]
 
 
-@pytest.fixture(scope="module")
-def program_run(tmp_path_factory):
-    """A run folder of the program."""
+@pytest.fixture(scope="module", params=["grid", "centroids"])
+def program_run(request, tmp_path_factory):
+    """A run folder of the program, for each kind of cells."""
     folder = tmp_path_factory.mktemp("program") / "run"
-    luminary_program("run", *SEARCH, "--iterations", "30", "--quiet", "--out", folder)
+    cells = {"grid": ["--resolution", "20x20"], "centroids": ["--set", "archive.cells=60"]}[request.param]
+    arguments = [*SEARCH, *cells, "--set", "archive.qd_score_offset=-1", "--iterations", "30", "--quiet"]
+    luminary_program("run", *arguments, "--out", folder)
     return folder
 
 
@@ -95,6 +97,8 @@ def test_python_loads_what_the_program_saved(program_run):
         assert isinstance(run, luminary.Run) and run.iterations == 30
         for archive, name in [(run.result_archive, "result"), (run.archive, "search")]:
             check_same_elites(table_of(program_run, name), archive)
+            assert archive.stats.qd_score == pytest.approx(np.sum(archive.data("objective") + 1)) and archive.qd_score_offset == -1
+            assert np.array_equal(archive.index_of(archive.data("measures")), archive.data("index"))
         solutions = run.ask()
         run.tell(-np.sum(np.square(solutions), axis=1), solutions[:, :2])
         assert run.iterations == 31

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use luminary::archive::{LearningRate, NonFinite};
+use luminary::archive::{Acceptance, Cells, LearningRate, NonFinite};
 use luminary::error::CallError;
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::ProblemSpec;
@@ -165,22 +165,32 @@ impl NativeRun {
         NativeArchive::from_archive(py.detach(|| lock(&self.scheduler).result().clone()))
     }
 
-    /// Solution components, grid intervals and bounds of the measures, learning rate (1 when elitist) and first threshold.
-    fn shape(&self, py: Python<'_>) -> (usize, Vec<usize>, Vec<(f64, f64)>, f64, f64) {
-        py.detach(|| {
+    /// Arguments of the Python class that is like the archive the emitters search, or like the result archive.
+    fn archive_settings<'py>(&self, py: Python<'py>, is_result: bool) -> PyResult<Bound<'py, PyDict>> {
+        let (config, cells, alpha) = py.detach(|| {
             let scheduler = lock(&self.scheduler);
-            let archive = scheduler.archive();
-            let resolution = match archive.cells() {
-                luminary::archive::Cells::Grid(grid) => grid.config().resolution.clone(),
-                luminary::archive::Cells::Cvt(_) => Vec::new(),
-            };
-            let min_f = match archive.config().acceptance {
-                luminary::archive::Acceptance::Elitist => f64::NEG_INFINITY,
-                luminary::archive::Acceptance::Soft { min_f, .. } => min_f,
-            };
-            let bounds = archive.cells().measure_bounds().to_vec();
-            (archive.config().solution_dim, resolution, bounds, archive.alpha(), min_f)
-        })
+            let archive = if is_result { scheduler.result() } else { scheduler.archive() };
+            (archive.config().clone(), archive.cells().clone(), archive.alpha())
+        });
+        let settings = PyDict::new(py);
+        settings.set_item("solution_dim", config.solution_dim)?;
+        settings.set_item("ranges", cells.measure_bounds().to_vec())?;
+        settings.set_item("qd_score_offset", config.qd_score_offset)?;
+        match &cells {
+            Cells::Grid(grid) => {
+                settings.set_item("dims", grid.config().resolution.clone())?;
+                settings.set_item("epsilon", grid.config().epsilon)?;
+            }
+            Cells::Cvt(cvt) => {
+                let centroids = PyArray1::from_slice(py, cvt.centroids());
+                settings.set_item("centroids", centroids.reshape([cvt.n_cells(), cvt.measure_dim()])?)?;
+            }
+        }
+        if let Acceptance::Soft { min_f, .. } = config.acceptance {
+            settings.set_item("learning_rate", alpha)?;
+            settings.set_item("threshold_min", min_f)?;
+        }
+        Ok(settings)
     }
 }
 
