@@ -8,12 +8,12 @@ from luminary import _native, archives, emitters, schedulers
 
 _PLAIN = (bool, int, float, str, type(None))
 _MODULES = (archives, emitters, emitters.opt, emitters.rankers, emitters.operators, schedulers)
-#: Classes whose objects are described by their fields.
+#: Classes whose objects are described by their fields, because they are nothing but these.
 _CLASSES = {
     name: value
     for module in _MODULES
     for name, value in vars(module).items()
-    if isinstance(value, type) and value.__module__.startswith("luminary.")
+    if isinstance(value, type) and value.__module__.startswith("luminary.") and value.__new__ is object.__new__
 }
 #: Classes that describe themselves.
 _NATIVE = {each.__name__: each for each in (_native.NativeArchive, _native.NativeEmitter, _native.NativeStrategy)}
@@ -49,10 +49,10 @@ class Writer:
         kinds = {
             "object": _CLASSES.get(type(value).__name__) is type(value),
             "native": type(value) in _NATIVE.values(),
-            "array": type(value) is np.ndarray and not value.dtype.hasobject,
+            "array": type(value) is np.ndarray and _is_simple(value.dtype),
             "objects": type(value) is np.ndarray and value.dtype == object,
-            "scalar": isinstance(value, np.generic) and not value.dtype.hasobject,
-            "dtype": isinstance(value, np.dtype) and value.names is None,
+            "scalar": isinstance(value, np.generic) and _is_simple(value.dtype),
+            "dtype": isinstance(value, np.dtype) and value == np.dtype(value.str),
             "type": isinstance(value, type) and issubclass(value, np.generic),
             "list": type(value) is list,
             "tuple": type(value) is tuple,
@@ -140,7 +140,7 @@ class Reader:
         return _NATIVE[name].from_bytes(*(self.build(each) for each in arguments))
 
     def _build_array(self, dtype, shape, blob):
-        return np.frombuffer(self.blobs[blob], _number_type(dtype)).reshape(shape).copy()
+        return np.ndarray(shape, _number_type(dtype), self.blobs[blob]).copy()
 
     def _build_objects(self, shape, values):
         built = np.empty(len(values), dtype=object)
@@ -149,7 +149,7 @@ class Reader:
         return built.reshape(shape)
 
     def _build_scalar(self, dtype, blob):
-        return np.frombuffer(self.blobs[blob], _number_type(dtype))[0]
+        return np.ndarray((), _number_type(dtype), self.blobs[blob])[()]
 
     def _build_dtype(self, name):
         return np.dtype(name)
@@ -177,6 +177,11 @@ class Reader:
 
     def _build_seeds(self, state):
         return np.random.SeedSequence(**self.build(state))
+
+
+def _is_simple(dtype):
+    """Whether values of a dtype are their bytes, and its name says it all: not so with objects and with named parts."""
+    return not dtype.hasobject and dtype == np.dtype(dtype.str)
 
 
 def _number_type(name):

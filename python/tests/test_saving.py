@@ -8,7 +8,7 @@ import pytest
 import luminary
 from conftest import make_archive, sphere, sphere_jacobian
 from luminary import _native
-from luminary.archives import DensityArchive, DNSArchive, ProximityArchive, SlidingBoundariesArchive
+from luminary.archives import AddStatus, DensityArchive, DNSArchive, ProximityArchive, SlidingBoundariesArchive
 from luminary.emitters import (
     EmitterBase,
     EvolutionStrategyEmitter,
@@ -149,11 +149,43 @@ def test_what_cannot_be_saved_says_so_and_writes_nothing(tmp_path):
     archive.add_single([0, 0, 0], 1, [0, 0], thing=Mine(archive))
     with pytest.raises(TypeError, match="pickle"):
         luminary.save(archive, tmp_path / "a.ckpt")
-    with pytest.raises(TypeError, match="pickle"):
-        luminary.save(step, tmp_path / "a.ckpt")
+    for thing in (step, AddStatus.NEW, np.array([(1, None)], dtype="i4,O"), np.zeros(2, dtype="i4,f8"), {1}):
+        with pytest.raises(TypeError, match="pickle"):
+            luminary.save(thing, tmp_path / "a.ckpt")
     assert not list(tmp_path.iterdir())
     with pytest.raises(FileNotFoundError):
         luminary.save(make_archive(), tmp_path / "missing" / "a.ckpt")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, -3, 2**100, 0.1, float("inf"), "é", b"\x00a", [1, (2, [3.5])], {"a": {1: None}}, np.float32(0.1), np.int8(-1), np.str_(""), np.str_("ab")]
+    + [np.zeros((0, 3)), np.arange(6).reshape(2, 3).T, np.array(["", "abc"]), np.array(1.5), np.bool_(True), np.dtype("int16"), np.uint8],
+    ids=repr,
+)
+def test_plain_values_come_back_as_they_were(value, tmp_path):
+    luminary.save(value, tmp_path / "a.ckpt")
+    restored = luminary.load(tmp_path / "a.ckpt")
+    assert type(restored) is type(value) and repr(restored) == repr(value)
+    assert [getattr(restored, name, None) for name in ("dtype", "shape")] == [getattr(value, name, None) for name in ("dtype", "shape")]
+
+
+def test_shared_parts_stay_shared(tmp_path):
+    part = [1.5]
+    luminary.save({"a": part, "b": (part, part)}, tmp_path / "a.ckpt")
+    restored = luminary.load(tmp_path / "a.ckpt")
+    assert restored["a"] is restored["b"][0] is restored["b"][1]
+
+
+@pytest.mark.parametrize("bits", ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"])
+def test_generators_go_on_and_spawn_alike(bits, tmp_path):
+    rng = np.random.Generator(getattr(np.random, bits)(7))
+    rng.integers(0, 2**32, dtype=np.uint32)
+    rng.spawn(1)
+    luminary.save(rng, tmp_path / "a.ckpt")
+    restored = luminary.load(tmp_path / "a.ckpt")
+    assert np.array_equal(rng.integers(0, 99, 9, dtype=np.uint32), restored.integers(0, 99, 9, dtype=np.uint32))
+    assert np.array_equal(rng.spawn(1)[0].random(3), restored.spawn(1)[0].random(3))
 
 
 def saved(path, thing=None):
