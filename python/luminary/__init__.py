@@ -23,7 +23,8 @@ Or in one call, with :func:`run`.
 
 from luminary import archives, emitters, schedulers
 from luminary._native import __version__
-from luminary._run import Run, RunResult, load, minimize, presets, run
+from luminary._run import Run, RunResult, minimize, presets, run
+from luminary._saving import load, save
 
 __all__ = [
     "archives",
@@ -31,6 +32,7 @@ __all__ = [
     "schedulers",
     "run",
     "minimize",
+    "save",
     "load",
     "presets",
     "Run",

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
-import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from luminary._native import NativeRun
+from luminary._evaluator import Evaluator, Negated, checked
+from luminary._native import NativeFolder, NativeRun, read_checkpoint
 from luminary._native import presets as _native_presets
+from luminary._run_log import Log
 from luminary._seed import native_seed
 from luminary._validate import as_native
 from luminary.archives._archive_stats import ArchiveStats
+from luminary.archives._cvt_archive import CVTArchive
 from luminary.archives._grid_archive import GridArchive
-
-_CHECKPOINT = "checkpoint.ckpt"
 
 
 def presets() -> dict[str, str]:
@@ -60,23 +57,33 @@ class Run:
 
     @classmethod
     def load(cls, path):
-        """Restores a run from a checkpoint file; it goes on bit by bit as the saved one would have."""
+        """Restores a run from a checkpoint file or a run folder, of this package or of the command line.
+
+        It goes on bit by bit as the saved one would have. A run always maximises: where the command line minimises,
+        objectives are negated here.
+
+        Raises:
+            OSError: The file does not read.
+            ValueError: It is no checkpoint of a run, or damaged, or of another version.
+        """
+        path = Path(path)
+        if path.is_dir():
+            return cls._of(NativeRun.from_folder(path))
+        state = read_checkpoint(path.read_bytes())
+        if not state.startswith(b"LUMINARY"):
+            raise ValueError(f"expected a checkpoint of a run, found something else in {path}; luminary.load may know it")
+        return cls._of(NativeRun.from_snapshot(state))
+
+    @classmethod
+    def _of(cls, native):
+        """A run that goes on where a native one is."""
         run = cls.__new__(cls)
-        run._native = NativeRun.from_checkpoint(Path(path).read_bytes())
+        run._native = native
         return run
 
     def save(self, path):
-        """Writes a checkpoint, whole or not at all: to a temporary file first, which then takes the name."""
-        path = Path(path)
-        temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        try:
-            with open(temporary, "wb") as file:
-                file.write(self._native.to_checkpoint())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        """Writes a checkpoint as the command line does, whole or not at all."""
+        self._native.save(path)
 
     def ask(self):
         """Solutions to evaluate next, one in each row. Those not yet told are returned again."""
@@ -131,7 +138,11 @@ class Run:
 
     @property
     def archive(self):
-        """A copy of the archive the emitters search, a :class:`~luminary.archives.GridArchive`."""
+        """A copy of the archive the emitters search.
+
+        It is a :class:`~luminary.archives.GridArchive`, or a :class:`~luminary.archives.CVTArchive` in a run of the command
+        line that has centroids.
+        """
         return self._as_archive(self._native.archive(), is_result=False)
 
     @property
@@ -140,12 +151,8 @@ class Run:
         return self._as_archive(self._native.result_archive(), is_result=True)
 
     def _as_archive(self, native, is_result):
-        solution_dim, dims, ranges, learning_rate, threshold_min = self._native.shape()
-        soft = {} if is_result or threshold_min == -np.inf else {
-            "learning_rate": learning_rate,
-            "threshold_min": threshold_min,
-        }
-        archive = GridArchive(solution_dim=solution_dim, dims=dims, ranges=ranges, **soft)
+        settings = self._native.archive_settings(is_result)
+        archive = GridArchive(**settings) if "dims" in settings else CVTArchive(**settings)
         archive._native = native
         return archive
 
@@ -209,7 +216,8 @@ def run(
         callback: Called with the :class:`Run` after each iteration; returning True ends the run.
         checkpoint: File to save to, and to resume from if it exists. Ctrl-C saves it too.
         checkpoint_every: Iterations between checkpoints.
-        run_folder: Folder for manifest, metrics log, checkpoint, archives and summary.
+        run_folder: Folder for manifest, metrics log, checkpoints, archives and summary, as the command line keeps it:
+            ``luminary show``, ``plot``, ``report`` and ``export`` read it. A folder that holds a run is resumed.
         metrics_every: Iterations between lines of the metrics log.
         settings: More settings of the algorithm; see :class:`Run`.
 
@@ -217,6 +225,8 @@ def run(
         A :class:`RunResult`.
 
     Raises:
+        OSError: The checkpoint or the run folder cannot be used.
+        RuntimeError: Another process works on the run folder.
         ValueError: Unknown algorithm or settings, or results of the wrong shape.
 
     Example:
@@ -228,39 +238,32 @@ def run(
     """
     if on_error not in ("reject", "raise"):
         raise ValueError(f"on_error must be 'reject' or 'raise', but it is {on_error!r}")
-    folder = None if run_folder is None else Path(run_folder)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        checkpoint = folder / _CHECKPOINT if checkpoint is None else checkpoint
-    search = _start(checkpoint, algorithm, solution_dim, ranges, seed, settings)
-    if search.needs_gradients and gradients is None:
-        raise ValueError(f"{algorithm} needs gradients: pass a function as `gradients`")
-    evaluator = _Evaluator(evaluate, executor, vectorized, on_error)
-    log = _Log(search, iterations, progress, folder, metrics_every)
-    if folder is not None:
-        named = {"algorithm": algorithm, "seed": str(seed), "iterations": iterations}
-        _write_json(folder / "manifest.json", {**named, "settings": {name: repr(value) for name, value in settings.items()}})
+    if checkpoint is not None and run_folder is not None:
+        raise ValueError("checkpoint and run_folder cannot both be given: a run folder holds checkpoints of its own")
+    start = _Start(algorithm, solution_dim, ranges, seed, settings, gradients)
+    if run_folder is not None:
+        search, keeper = _in_folder(Path(run_folder), start, iterations, metrics_every, checkpoint_every)
+    else:
+        search, keeper = _with_file(checkpoint, start)
+    evaluator = Evaluator(evaluate, executor, vectorized, on_error)
+    log = Log(search, iterations, progress, keeper, metrics_every)
     try:
+        _check_gradients(search, gradients)
         while search.iterations < iterations:
             before = search.iterations
             _iterate(search, evaluator, gradients)
             if search.iterations == before:
                 continue
             log.note()
-            if checkpoint is not None and search.iterations % checkpoint_every == 0:
-                search.save(checkpoint)
+            if search.iterations % checkpoint_every == 0 and search.iterations < iterations:
+                keeper.save(search, log.seconds)
             if callback is not None and callback(search):
                 break
     finally:
         # Also on Ctrl-C and on exceptions: nothing that was told is lost.
         log.close()
-        if checkpoint is not None:
-            search.save(checkpoint)
-    result = RunResult(search.result_archive, search, log.rows, evaluator.failures)
-    if folder is not None:
-        _write_archives(folder, search)
-        _write_json(folder / "summary.json", {"status": "finished", **log.row()})
-    return result
+        keeper.finish(search, log.seconds)
+    return RunResult(search.result_archive, search, log.rows, evaluator.failures)
 
 
 def minimize(evaluate, **options):
@@ -286,23 +289,7 @@ def minimize(evaluate, **options):
             return np.negative(objective), measures, jacobian
 
         options["gradients"] = negated_gradients
-    return run(_Negated(evaluate), **options)
-
-
-def load(path):
-    """Restores a :class:`Run` from a checkpoint file."""
-    return Run.load(path)
-
-
-class _Negated:
-    """A function whose objective has the other sign; a class so that process pools can pickle it."""
-
-    def __init__(self, evaluate):
-        self.evaluate = evaluate
-
-    def __call__(self, solutions):
-        objective, measures = self.evaluate(solutions)
-        return np.negative(objective), measures
+    return run(Negated(evaluate), **options)
 
 
 def _plain(value):
@@ -310,158 +297,84 @@ def _plain(value):
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
-def _start(checkpoint, algorithm, solution_dim, ranges, seed, settings):
-    if checkpoint is not None and Path(checkpoint).exists():
-        return Run.load(checkpoint)
-    if solution_dim is None or ranges is None:
-        raise ValueError("solution_dim and ranges are needed unless a checkpoint is resumed")
-    return Run(algorithm, solution_dim=solution_dim, ranges=ranges, seed=seed, **settings)
+@dataclass
+class _Start:
+    """How to begin a run that is not resumed."""
+
+    algorithm: str
+    solution_dim: int | None
+    ranges: list | None
+    seed: object
+    settings: dict
+    gradients: object
+
+    def __call__(self):
+        if self.solution_dim is None or self.ranges is None:
+            raise ValueError("solution_dim and ranges are needed unless a checkpoint is resumed")
+        shape = {"solution_dim": self.solution_dim, "ranges": self.ranges}
+        search = Run(self.algorithm, **shape, seed=self.seed, **self.settings)
+        _check_gradients(search, self.gradients)
+        return search
+
+
+def _check_gradients(search, gradients):
+    if search.needs_gradients and gradients is None:
+        raise ValueError("the algorithm needs gradients: pass a function as `gradients`")
+
+
+def _with_file(path, start):
+    """A run, resumed from a checkpoint file if there is one, and what keeps it."""
+    resumes = path is not None and Path(path).exists()
+    return Run.load(path) if resumes else start(), _File(path)
+
+
+def _in_folder(path, start, iterations, metrics_every, checkpoint_every):
+    """A run, resumed from a run folder if it holds one, and what keeps it."""
+    if (path / "manifest.json").exists():
+        native, restored, seconds = NativeFolder.open(path, iterations)
+        return Run._of(restored), _Folder(native, seconds)
+    search = start()
+    return search, _Folder(NativeFolder.create(path, search._native, "python", iterations, metrics_every, checkpoint_every))
+
+
+class _File:
+    """Keeps a run in a checkpoint file, or nowhere."""
+
+    seconds_before = 0.0
+
+    def __init__(self, path):
+        self.path = path
+
+    def append(self, search, seconds):
+        """There is no log."""
+
+    def save(self, search, seconds):
+        if self.path is not None:
+            search.save(self.path)
+
+    finish = save
+
+
+class _Folder:
+    """Keeps a run in a run folder."""
+
+    def __init__(self, native, seconds_before=0.0):
+        self.native, self.seconds_before = native, seconds_before
+
+    def append(self, search, seconds):
+        self.native.append(search._native, seconds)
+
+    def save(self, search, seconds):
+        self.native.checkpoint(search._native, seconds)
+
+    def finish(self, search, seconds):
+        self.native.finish(search._native, seconds)
 
 
 def _iterate(search, evaluator, gradients):
-    """One iteration, or the initial population."""
-    if search.needs_gradients:
+    """One iteration or what is left of it, or the initial population."""
+    if search._native.is_at_gradients:
         solutions = search.ask_dqd()
-        search.tell_dqd(*_checked(len(solutions), *gradients(solutions)))
+        search.tell_dqd(*checked(len(solutions), *gradients(solutions)))
     solutions = search.ask()
-    search.tell(*_checked(len(solutions), *evaluator(solutions)))
-
-
-def _checked(n_rows, objective, measures, *jacobian):
-    objective, measures = np.asarray(objective, dtype=np.float64), np.asarray(measures, dtype=np.float64)
-    if objective.shape != (n_rows,):
-        raise ValueError(f"expected {n_rows} objectives in a 1D array, found an array of shape {objective.shape}")
-    if measures.ndim != 2 or len(measures) != n_rows:
-        raise ValueError(f"expected {n_rows} rows of measures, found an array of shape {measures.shape}")
-    return objective, measures, *(np.asarray(each, dtype=np.float64) for each in jacobian)
-
-
-class _Evaluator:
-    """Calls the user's function, in parallel if there is an executor, and survives its failures."""
-
-    def __init__(self, evaluate, executor, vectorized, on_error):
-        self.evaluate, self.executor, self.on_error = evaluate, executor, on_error
-        self.vectorized = executor is None if vectorized is None else vectorized
-        self.failures = []
-        self.n_measures = None
-
-    def __call__(self, solutions):
-        if not self.vectorized:
-            return self._collect([self._submit(solution) for solution in solutions])
-        if self.executor is None:
-            return self._batch(solutions)
-        n_workers = getattr(self.executor, "_max_workers", None) or os.cpu_count() or 1
-        parts = [part for part in np.array_split(solutions, n_workers) if len(part)]
-        futures = [self.executor.submit(self.evaluate, part) for part in parts]
-        done = [future.result() for future in futures]
-        return np.concatenate([part[0] for part in done]), np.concatenate([part[1] for part in done])
-
-    def _batch(self, solutions):
-        try:
-            objective, measures = self.evaluate(solutions)
-            self.n_measures = np.asarray(measures).shape[-1]
-            return objective, measures
-        except Exception as error:
-            if self.on_error == "raise" or self.n_measures is None:
-                raise
-            self._note(error)
-            return np.full(len(solutions), np.nan), np.full((len(solutions), self.n_measures), np.nan)
-
-    def _submit(self, solution):
-        if self.executor is not None:
-            return self.executor.submit(self.evaluate, solution).result
-        return lambda: self.evaluate(solution)
-
-    def _collect(self, calls):
-        rows = []
-        for call in calls:
-            try:
-                objective, measures = call()
-                rows.append((float(objective), np.asarray(measures, dtype=np.float64).ravel()))
-            except Exception as error:
-                if self.on_error == "raise":
-                    raise
-                self._note(error)
-                rows.append(None)
-        found = next((row for row in rows if row is not None), None)
-        if found is not None:
-            self.n_measures = len(found[1])
-        elif self.n_measures is None:
-            raise RuntimeError("every evaluation of the first batch failed") from self.failures[0]
-        missing = (np.nan, np.full(self.n_measures, np.nan))
-        rows = [missing if row is None else row for row in rows]
-        return np.array([row[0] for row in rows]), np.stack([row[1] for row in rows])
-
-    def _note(self, error):
-        if len(self.failures) < 10:
-            self.failures.append(error)
-
-
-class _Log:
-    """Figures of a run: kept, written to the run folder and shown."""
-
-    def __init__(self, search, iterations, progress, folder, every):
-        self.search, self.iterations, self.progress, self.every = search, iterations, progress, every
-        self.rows = []
-        self.start = self.shown = time.monotonic()
-        self.file = None if folder is None else open(folder / "metrics.jsonl", "a", encoding="utf-8")
-
-    def row(self):
-        stats = self.search.stats
-        return {
-            "iteration": self.search.iterations,
-            "evaluations": self.search.evaluations,
-            "seconds": time.monotonic() - self.start,
-            "qd_score": stats.norm_qd_score,
-            "qd_score_sum": stats.qd_score,
-            "coverage": stats.coverage,
-            "elites": stats.num_elites,
-            "best": stats.obj_max,
-            "mean": stats.obj_mean,
-            "restarts": self.search.restarts,
-            "invalid": self.search.invalid,
-        }
-
-    def note(self):
-        is_last = self.search.iterations >= self.iterations
-        if self.search.iterations % self.every == 0 or is_last:
-            self.rows.append(self.row())
-            if self.file is not None:
-                self.file.write(json.dumps(self.rows[-1]) + "\n")
-                self.file.flush()
-        if self.progress and (time.monotonic() - self.shown > 0.1 or is_last):
-            self.shown = time.monotonic()
-            self._show()
-
-    def _show(self):
-        stats, done = self.search.stats, self.search.iterations
-        share = min(1.0, done / max(1, self.iterations))
-        bar = "#" * int(30 * share)
-        best = "-" if stats.obj_max is None else f"{stats.obj_max:.6g}"
-        line = (
-            f"\r[{bar:<30}] {done}/{self.iterations}  QD score {stats.norm_qd_score:.4g}  "
-            f"coverage {100 * stats.coverage:.1f} %  best {best} "
-        )
-        print(line, end="", file=sys.stderr, flush=True)
-
-    def close(self):
-        if self.progress:
-            print(file=sys.stderr)
-        if self.file is not None:
-            self.file.close()
-
-
-def _write_json(path, content):
-    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-
-def _write_archives(folder, search):
-    """Both archives as CSV, which needs nothing but NumPy."""
-    for name, archive in (("archive", search.archive), ("result", search.result_archive)):
-        data = archive.data(["index", "objective", "threshold", "measures", "solution"])
-        header, columns = [], []
-        for field, values in data.items():
-            values = values.reshape(len(values), -1)
-            header += [field] if data[field].ndim == 1 else [f"{field}_{i}" for i in range(values.shape[1])]
-            columns.append(values)
-        np.savetxt(folder / f"{name}.csv", np.hstack(columns), delimiter=",", header=",".join(header), comments="")
+    search.tell(*checked(len(solutions), *evaluator(solutions)))

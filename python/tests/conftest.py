@@ -1,6 +1,7 @@
 """Shared problems and archives."""
 
 import os
+import subprocess
 
 # pyribs, which some tests compare with, would spend minutes on compiling functions that are called once.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
@@ -31,6 +32,14 @@ def make_archive(kind="grid", **settings):
     if kind == "grid":
         return GridArchive(**{"dims": [10, 20], **settings})
     return CVTArchive(**{"centroids": 30, "samples": 500, **settings})
+
+
+def luminary_program(*arguments, folder=None):
+    """Runs the program, which `cargo xtask test python` builds and names; returns what it printed."""
+    program = os.environ.get("LUMINARY_PROGRAM")
+    if program is None:
+        pytest.fail("expected the path of the luminary program in LUMINARY_PROGRAM; `cargo xtask test python` sets it")
+    return subprocess.run([program, *map(str, arguments)], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 @pytest.fixture(params=["grid", "cvt"])

@@ -104,10 +104,93 @@ def test_run_folder(tmp_path, capsys):
     result = luminary.run(sphere, iterations=20, run_folder=folder, progress=True, **SETTINGS)
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert [line["iteration"] for line in lines] == [10, 20] and lines == result.metrics
-    assert json.loads((folder / "summary.json").read_text())["status"] == "finished"
-    table = np.genfromtxt(folder / "result.csv", delimiter=",", names=True)
-    assert len(table) == len(result.archive) and table["objective"].max() == result.archive.stats.obj_max
+    summary = json.loads((folder / "summary.json").read_text())
+    assert summary["status"] == "finished" and summary["elites"] == len(result.archive) and summary["result_crc32"]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["config"]["run"]["iterations"] == 20 and manifest["config"]["archive"]["cells"]["grid"]["resolution"] == [20, 20]
     assert "20/20" in capsys.readouterr().err
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pq.read_table(folder / "result.parquet").to_pandas()
+    assert len(table) == len(result.archive) and table["objective"].max() == result.archive.stats.obj_max
+    assert (folder / "archive.parquet").exists()
+
+
+def test_a_run_folder_does_not_change_the_run_and_is_resumed_bit_by_bit(tmp_path):
+    whole = luminary.run(sphere, iterations=12, **SETTINGS)
+    luminary.run(sphere, iterations=5, run_folder=tmp_path / "a", **SETTINGS)
+    resumed = luminary.run(sphere, iterations=12, run_folder=tmp_path / "a", metrics_every=1)
+    assert np.array_equal(whole.archive.data("solution"), resumed.archive.data("solution"))
+    assert [row["iteration"] for row in resumed.metrics] == list(range(6, 13))
+    seconds = [json.loads(line)["seconds"] for line in (tmp_path / "a" / "metrics.jsonl").read_text().splitlines()]
+    assert seconds == sorted(seconds) and len(list((tmp_path / "a" / "checkpoints").iterdir())) == 2
+    loaded = luminary.load(tmp_path / "a")
+    assert loaded.iterations == 12 and np.array_equal(loaded.result_archive.data("objective"), whole.archive.data("objective"))
+    newest = max((tmp_path / "a" / "checkpoints").iterdir())
+    assert newest.read_bytes().startswith(b"LUMIRUN1") and luminary.load(newest).iterations == 12
+
+
+def test_a_run_folder_that_has_done_enough_stays_as_it_is(tmp_path):
+    luminary.run(sphere, iterations=5, run_folder=tmp_path / "a", **SETTINGS)
+    before = {name: (tmp_path / "a" / name).read_bytes() for name in ("manifest.json", "metrics.jsonl", "result.parquet")}
+    assert luminary.run(sphere, iterations=3, run_folder=tmp_path / "a").run.iterations == 5
+    assert before == {name: (tmp_path / "a" / name).read_bytes() for name in before}
+    summary = json.loads((tmp_path / "a" / "summary.json").read_text())
+    assert summary["status"] == "finished" and summary["iterations"] == 5
+
+
+@pytest.mark.parametrize("algorithm", luminary.presets())
+def test_every_preset_has_the_same_run_in_a_folder(algorithm, tmp_path):
+    gradients = sphere_jacobian if "mega" in algorithm or "maega" in algorithm else None
+    options = {"algorithm": algorithm, "gradients": gradients, "iterations": 4, **SETTINGS}
+    plain, kept = luminary.run(sphere, **options), luminary.run(sphere, run_folder=tmp_path / "a", **options)
+    assert np.array_equal(plain.archive.data("solution"), kept.archive.data("solution"))
+
+
+@pytest.mark.parametrize("algorithm", ["cma_mae", "cma_maega"])
+def test_an_interrupted_run_folder_says_so_and_goes_on(algorithm, tmp_path):
+    gradients = sphere_jacobian if algorithm == "cma_maega" else None
+    options = {"algorithm": algorithm, "gradients": gradients, **SETTINGS}
+    whole = luminary.run(sphere, iterations=8, **options)
+
+    def failing(solutions):
+        failing.calls += 1
+        if failing.calls == 4:
+            raise KeyboardInterrupt
+        return sphere(solutions)
+
+    failing.calls = 0
+    with pytest.raises(KeyboardInterrupt):
+        luminary.run(failing, iterations=8, run_folder=tmp_path / "a", **options)
+    assert json.loads((tmp_path / "a" / "summary.json").read_text())["status"] == "interrupted"
+    assert luminary.load(tmp_path / "a").iterations == 3
+    resumed = luminary.run(sphere, iterations=8, run_folder=tmp_path / "a", gradients=gradients)
+    assert np.array_equal(whole.archive.data("solution"), resumed.archive.data("solution"))
+    assert json.loads((tmp_path / "a" / "summary.json").read_text())["status"] == "finished"
+
+
+def test_run_folders_that_cannot_be_used(tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="notes.txt"):
+        luminary.run(sphere, iterations=1, run_folder=tmp_path / "full", **SETTINGS)
+    with pytest.raises(ValueError, match="both"):
+        luminary.run(sphere, iterations=1, run_folder=tmp_path / "a", checkpoint=tmp_path / "b", **SETTINGS)
+    with pytest.raises(ValueError, match="gradients"):
+        luminary.run(sphere, iterations=1, algorithm="cma_mega", run_folder=tmp_path / "a", **SETTINGS)
+    assert not (tmp_path / "a").exists()
+    luminary.run(sphere, iterations=1, run_folder=tmp_path / "a", **SETTINGS)
+
+    def nested(solutions):
+        luminary.run(sphere, iterations=3, run_folder=tmp_path / "a", **SETTINGS)
+
+    with pytest.raises(RuntimeError, match="in use"):
+        luminary.run(nested, iterations=2, run_folder=tmp_path / "a", on_error="raise")
+    for file in (tmp_path / "a" / "checkpoints").iterdir():
+        file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="checkpoints"):
+        luminary.run(sphere, iterations=2, run_folder=tmp_path / "a")
+    with pytest.raises(FileNotFoundError, match="run folder"):
+        luminary.load(tmp_path / "full")
 
 
 def test_callbacks_can_end_a_run():

@@ -1,14 +1,14 @@
 """Promises of the run folder's tables: pandas and polars read what the `luminary` program wrote, to the last bit."""
 
 import json
-import os
-import subprocess
 import sys
 
 import numpy as np
 import pandas
 import polars
 import pytest
+
+from conftest import luminary_program
 
 SEARCH = ["--resolution", "20x20", "--emitters", "3", "--batch-size", "8", "--iterations", "40", "--seed", "7", "--quiet"]
 
@@ -32,14 +32,6 @@ problem = {{ n = 4, measures = [[-2, 2], [-2, 2]], goal = "minimise" }}
 evaluator = {{ command = [{json.dumps(sys.executable)}, "evaluator.py"], extras = {{ total = 1, path = 3 }} }}
 archive.min_f = 20
 """
-
-
-def luminary_program(*arguments, folder):
-    """Runs the program, which `cargo xtask test python` builds and names."""
-    program = os.environ.get("LUMINARY_PROGRAM")
-    if program is None:
-        pytest.fail("expected the path of the luminary program in LUMINARY_PROGRAM; `cargo xtask test python` sets it")
-    subprocess.run([program, *arguments], cwd=folder, check=True)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::process::{cargo, root, run};
+use crate::test::FEATURES;
 
 /// What the tests need besides the package itself: the optional packages, the tools, and the rival for comparisons.
 const TEST_PACKAGES: [&str; 9] =
@@ -12,7 +13,8 @@ const TEST_PACKAGES: [&str; 9] =
 /// Builds the wheel, installs it and runs the tests. Some read what the `luminary` program wrote; they get its path.
 pub(crate) fn test() -> Result<(), String> {
     install("dev")?;
-    cargo(&["build", "--package", "luminary-cli"])?;
+    // As the Rust tests build it: other features would compile its dependencies again.
+    cargo(&["test", "--workspace", "--features", FEATURES, "--no-run"])?;
     let tests = ["-m", "pytest", "--quiet", "python/tests"];
     run(in_environment("python").args(tests).env("LUMINARY_PROGRAM", built_program("luminary")?))
 }

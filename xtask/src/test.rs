@@ -6,7 +6,7 @@ use crate::process::{cargo, run};
 use crate::{chromium, python, tidy};
 
 /// What the ordinary build leaves out.
-const FEATURES: &str = "luminary-cli/lsi";
+pub(crate) const FEATURES: &str = "luminary-cli/lsi";
 
 /// All checks.
 pub(crate) fn all() -> Result<(), String> {

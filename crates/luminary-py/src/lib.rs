@@ -6,8 +6,10 @@
 //! thread that waits for a lock never keeps another from finishing its work in Python.
 
 mod archive;
+mod checkpoint;
 mod convert;
 mod emitter;
+mod folder;
 mod kmeans;
 mod run;
 mod scheduler;
@@ -23,11 +25,14 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<emitter::NativeEmitter>()?;
     module.add_class::<strategy::NativeStrategy>()?;
     module.add_class::<run::NativeRun>()?;
+    module.add_class::<folder::NativeFolder>()?;
     module.add_function(wrap_pyfunction!(scheduler::ask_all, module)?)?;
     module.add_function(wrap_pyfunction!(scheduler::tell_all, module)?)?;
     module.add_function(wrap_pyfunction!(scheduler::ask_gradients_all, module)?)?;
     module.add_function(wrap_pyfunction!(scheduler::tell_gradients_all, module)?)?;
     module.add_function(wrap_pyfunction!(kmeans::k_means, module)?)?;
+    module.add_function(wrap_pyfunction!(checkpoint::read_checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(checkpoint::write_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(run::presets, module)?)?;
     Ok(())
 }

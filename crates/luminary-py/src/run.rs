@@ -1,26 +1,31 @@
 //! A complete run by preset: the engine's scheduler, with its checkpoints, as a Python object.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 
-use luminary::archive::{LearningRate, NonFinite};
+use luminary::archive::{Acceptance, Cells, LearningRate, NonFinite};
 use luminary::error::CallError;
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::ProblemSpec;
-use luminary::scheduler::Scheduler;
+use luminary::scheduler::{NextCall, Scheduler};
 use luminary::strategy::gradient::GradientConfig;
+use luminary_run::export;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::archive::NativeArchive;
-use crate::convert::{OrRaise, lock, slice};
+use crate::checkpoint;
+use crate::convert::{OrRaise, Reduced, Saved, lock, slice};
 use crate::strategy::variant_of;
 
 /// The engine's scheduler.
 #[pyclass(frozen, module = "luminary._native", name = "NativeRun")]
 pub(crate) struct NativeRun {
     scheduler: Mutex<Scheduler>,
+    /// What it was built from; a checkpoint does not say.
+    preset: Option<PresetConfig>,
 }
 
 /// Names and descriptions of the presets, and whether each needs gradients.
@@ -46,25 +51,36 @@ impl NativeRun {
         }
         let mut config = preset.config();
         config.non_finite = Some(NonFinite::Reject);
-        Ok(Self { scheduler: Mutex::new(config.build().or_raise()?) })
+        Ok(Self { scheduler: Mutex::new(config.build().or_raise()?), preset: Some(preset) })
     }
 
-    /// Restores a run from the bytes of a checkpoint.
+    /// Restores a run from the engine's snapshot.
     #[staticmethod]
-    fn from_checkpoint(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let scheduler = py.detach(|| Scheduler::from_checkpoint(bytes)).or_raise()?;
-        Ok(Self { scheduler: Mutex::new(scheduler) })
+    fn from_snapshot(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        py.detach(|| Ok(Self::of(Scheduler::from_checkpoint(bytes).or_raise()?)))
     }
 
-    /// The bytes of a checkpoint.
-    fn to_checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| lock(&self.scheduler).to_checkpoint()).or_raise()?;
-        Ok(PyBytes::new(py, &bytes))
+    /// The run as the newest valid checkpoint of a run folder has it.
+    #[staticmethod]
+    fn from_folder(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        py.detach(|| Ok(Self::of(export::load(&path).or_raise()?)))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let rebuild = slf.get_type().getattr("from_checkpoint")?;
-        Ok((rebuild, (slf.get().to_checkpoint(slf.py())?,)))
+    /// Writes a checkpoint file, whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| {
+            let (iteration, state) = {
+                let scheduler = lock(&self.scheduler);
+                (scheduler.iterations(), scheduler.to_checkpoint().or_raise()?)
+            };
+            checkpoint::write(&path, &checkpoint::pack(iteration, &state)?)
+        })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (Saved<'py>,)> {
+        let (py, this) = (slf.py(), slf.get());
+        let state = py.detach(|| lock(&this.scheduler).to_checkpoint().or_raise())?;
+        Ok((slf.get_type().getattr("from_snapshot")?, (PyBytes::new(py, &state),)))
     }
 
     /// The rows to evaluate next. Rows that were asked for and not yet told are returned again.
@@ -106,6 +122,13 @@ impl NativeRun {
         py.detach(|| lock(&self.scheduler).needs_gradients())
     }
 
+    /// Whether the next call is one of those two about gradients.
+    #[getter]
+    fn is_at_gradients(&self, py: Python<'_>) -> bool {
+        let next = py.detach(|| lock(&self.scheduler).next_call());
+        matches!(next, NextCall::AskGradients | NextCall::TellGradients)
+    }
+
     #[getter]
     fn iterations(&self, py: Python<'_>) -> u64 {
         py.detach(|| lock(&self.scheduler).iterations())
@@ -142,26 +165,50 @@ impl NativeRun {
         NativeArchive::from_archive(py.detach(|| lock(&self.scheduler).result().clone()))
     }
 
-    /// Solution components, grid intervals and bounds of the measures, learning rate (1 when elitist) and first threshold.
-    fn shape(&self, py: Python<'_>) -> (usize, Vec<usize>, Vec<(f64, f64)>, f64, f64) {
-        py.detach(|| {
+    /// Arguments of the Python class that is like the archive the emitters search, or like the result archive.
+    fn archive_settings<'py>(&self, py: Python<'py>, is_result: bool) -> PyResult<Bound<'py, PyDict>> {
+        let (config, cells, alpha) = py.detach(|| {
             let scheduler = lock(&self.scheduler);
-            let archive = scheduler.archive();
-            let resolution = match archive.cells() {
-                luminary::archive::Cells::Grid(grid) => grid.config().resolution.clone(),
-                luminary::archive::Cells::Cvt(_) => Vec::new(),
-            };
-            let min_f = match archive.config().acceptance {
-                luminary::archive::Acceptance::Elitist => f64::NEG_INFINITY,
-                luminary::archive::Acceptance::Soft { min_f, .. } => min_f,
-            };
-            let bounds = archive.cells().measure_bounds().to_vec();
-            (archive.config().solution_dim, resolution, bounds, archive.alpha(), min_f)
-        })
+            let archive = if is_result { scheduler.result() } else { scheduler.archive() };
+            (archive.config().clone(), archive.cells().clone(), archive.alpha())
+        });
+        let settings = PyDict::new(py);
+        settings.set_item("solution_dim", config.solution_dim)?;
+        settings.set_item("ranges", cells.measure_bounds().to_vec())?;
+        settings.set_item("qd_score_offset", config.qd_score_offset)?;
+        match &cells {
+            Cells::Grid(grid) => {
+                settings.set_item("dims", grid.config().resolution.clone())?;
+                settings.set_item("epsilon", grid.config().epsilon)?;
+            }
+            Cells::Cvt(cvt) => {
+                let centroids = PyArray1::from_slice(py, cvt.centroids());
+                settings.set_item("centroids", centroids.reshape([cvt.n_cells(), cvt.measure_dim()])?)?;
+            }
+        }
+        if let Acceptance::Soft { min_f, .. } = config.acceptance {
+            settings.set_item("learning_rate", alpha)?;
+            settings.set_item("threshold_min", min_f)?;
+        }
+        Ok(settings)
     }
 }
 
 impl NativeRun {
+    /// A run that goes on where a scheduler is.
+    pub(crate) fn of(scheduler: Scheduler) -> Self {
+        Self { scheduler: Mutex::new(scheduler), preset: None }
+    }
+
+    /// The scheduler behind the lock; take it detached from the interpreter only.
+    pub(crate) fn scheduler(&self) -> &Mutex<Scheduler> {
+        &self.scheduler
+    }
+
+    pub(crate) fn preset(&self) -> Option<&PresetConfig> {
+        self.preset.as_ref()
+    }
+
     fn asked<'py>(
         &self,
         py: Python<'py>,

@@ -10,6 +10,7 @@ from luminary.archives._categorical_archive import CategoricalArchive
 from luminary.archives._cqd_score import CQDScoreResult, cqd_score
 from luminary.archives._cvt_archive import CVTArchive
 from luminary.archives._density_archive import DensityArchive
+from luminary.archives._discount_archive import DiscountArchive
 from luminary.archives._dns_archive import DNSArchive
 from luminary.archives._grid_archive import GridArchive
 from luminary.archives._k_means import k_means_centroids
@@ -20,6 +21,7 @@ __all__ = [
     "CategoricalArchive",
     "CVTArchive",
     "DensityArchive",
+    "DiscountArchive",
     "DNSArchive",
     "GridArchive",
     "ProximityArchive",

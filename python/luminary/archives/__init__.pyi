@@ -17,6 +17,7 @@ __all__ = [
     "CategoricalArchive",
     "CVTArchive",
     "DensityArchive",
+    "DiscountArchive",
     "DNSArchive",
     "GridArchive",
     "ProximityArchive",
@@ -376,6 +377,38 @@ class DensityArchive(ArchiveBase):
     def add(
         self, solution: ArrayLike | None, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike | None
     ) -> BatchData: ...
+
+class DiscountArchive(ArchiveBase):
+    def __init__(
+        self,
+        *,
+        solution_dim: Int | tuple[Int, ...],
+        measure_dim: Int,
+        learning_rate: Float,
+        threshold_min: Float,
+        discount_model_manager: Any,
+        result_archive: GridArchive | CVTArchive,
+        init_train_points: Int,
+        empty_points: Int,
+        seed: Any = None,
+        solution_dtype: DTypeLike | None = None,
+        objective_dtype: DTypeLike | None = None,
+        measures_dtype: DTypeLike | None = None,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    @property
+    def learning_rate(self) -> Float: ...
+    @property
+    def threshold_min(self) -> Float: ...
+    @property
+    def discount_model_manager(self) -> Any: ...
+    @property
+    def init_train_points(self) -> Int: ...
+    @property
+    def empty_points(self) -> Int: ...
+    def add(self, solution: ArrayLike, objective: ArrayLike, measures: ArrayLike, **fields: ArrayLike) -> BatchData: ...
+    def init_discount_model(self) -> dict[str, Any]: ...
+    def train_discount_model(self) -> dict[str, Any]: ...
 
 @dataclass
 class CQDScoreResult:

@@ -10,11 +10,10 @@ from luminary._validate import (
     check_batch_size,
     check_finite,
     check_is_1d,
-    check_shape,
     shape_tuple,
 )
 from luminary.archives._cell_archive import CellArchive
-from luminary.emitters._emitter_base import archive_dtypes, solution_dtype
+from luminary.emitters._emitter_base import archive_dtypes
 
 
 def native_archive(archive):
@@ -28,29 +27,6 @@ def native_bounds(lower, upper):
     if np.isneginf(lower).all() and np.isposinf(upper).all():
         return None
     return lower.astype(np.float64).ravel().tolist(), upper.astype(np.float64).ravel().tolist()
-
-
-def parse_start(archive, x0, initial_solutions):
-    """Exactly one of x0 and initial_solutions, checked against the archive's solutions."""
-    if x0 is None and initial_solutions is None:
-        raise ValueError("Either x0 or initial_solutions must be provided.")
-    if x0 is not None and initial_solutions is not None:
-        raise ValueError("x0 and initial_solutions cannot both be provided.")
-    dtype = solution_dtype(archive)
-    if x0 is not None:
-        x0 = np.array(x0, dtype=dtype)
-        check_shape(x0, "x0", archive.solution_dim, "archive.solution_dim")
-        return x0, None
-    initial_solutions = np.array(initial_solutions, dtype=dtype)
-    check_batch_shape(initial_solutions, "initial_solutions", archive.solution_dim, "archive.solution_dim")
-    return None, initial_solutions
-
-
-def check_batch(batch_size):
-    """The batch size as an int of at least one."""
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, but it is {batch_size}")
-    return int(batch_size)
 
 
 def check_told(archive, solution, objective, measures, add_info, fields):

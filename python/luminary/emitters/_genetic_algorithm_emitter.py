@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary.emitters._common import check_batch, parse_start
-from luminary.emitters._emitter_base import EmitterBase
+from luminary.emitters._starting_emitter import StartingEmitter
 from luminary.emitters.operators import _get_op
 
 
-class GeneticAlgorithmEmitter(EmitterBase):
+class GeneticAlgorithmEmitter(StartingEmitter):
     """Makes solutions from elites with an operator.
 
     Args:
@@ -50,43 +49,23 @@ class GeneticAlgorithmEmitter(EmitterBase):
         batch_size=64,
         seed=None,
     ):
-        self._x0, self._initial_solutions = parse_start(archive, x0, initial_solutions)
         super().__init__(
             archive,
-            solution_dim=archive.solution_dim,
+            x0=x0,
+            initial_solutions=initial_solutions,
+            batch_size=batch_size,
             bounds=bounds,
             lower_bounds=lower_bounds,
             upper_bounds=upper_bounds,
         )
-        self._batch_size = check_batch(batch_size)
         self._operator = _get_op(operator)(seed=seed, **dict(operator_kwargs or {}))
-
-    @property
-    def x0(self):
-        """The parent while the archive is empty; None with ``initial_solutions``."""
-        return self._x0
-
-    @property
-    def initial_solutions(self):
-        """Returned by :meth:`ask` while the archive is empty; None with ``x0``."""
-        return self._initial_solutions
-
-    @property
-    def batch_size(self):
-        """Solutions of an :meth:`ask`."""
-        return self._batch_size
-
-    def _parents(self):
-        if self._archive.empty:
-            return np.repeat(self._x0[None], self._batch_size, axis=0)
-        return self._archive.sample_elites(self._batch_size)["solution"]
 
     def ask(self):
         """New solutions from elites of the archive; while it is empty, ``initial_solutions`` or varied ``x0``."""
-        if self._initial_solutions is not None and self._archive.empty:
+        if self._starts_with_given():
             return self._clipped(self._initial_solutions)
         if self._operator.parent_type == 1:
-            parents = self._parents()
+            parents = self._draw_parents()
         else:
-            parents = np.stack((self._parents(), self._parents()))
+            parents = np.stack((self._draw_parents(), self._draw_parents()))
         return self._clipped(self._operator.ask(parents))

@@ -84,14 +84,7 @@ class GradientArborescenceEmitter(LearningEmitter):
                 "support bounds of the solution space: how to keep gradient steps within bounds is an open problem."
             )
         super().__init__(
-            archive,
-            x0=x0,
-            sigma0=sigma0,
-            selection_rule=selection_rule,
-            restart_rule=restart_rule,
-            bounds=None,
-            lower_bounds=None,
-            upper_bounds=None,
+            archive, x0=x0, sigma0=sigma0, selection_rule=selection_rule, restart_rule=restart_rule
         )
         self._epsilon, self._normalize_grad, self._jacobian = epsilon, normalize_grad, None
         grad_opt, grad_opt_kwargs = _get_grad_opt(grad_opt), dict(grad_opt_kwargs or {})

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from luminary._validate import shape_tuple
-from luminary.emitters._common import check_batch, check_jacobian, check_told, parse_start
-from luminary.emitters._emitter_base import EmitterBase, solution_dtype
+from luminary.emitters._common import check_jacobian, check_told
+from luminary.emitters._emitter_base import solution_dtype
+from luminary.emitters._starting_emitter import StartingEmitter
 
 
-class GradientOperatorEmitter(EmitterBase):
+class GradientOperatorEmitter(StartingEmitter):
     """Varies elites, then takes one step from each along its gradients (Fontaine and Nikolaidis, 2021).
 
     :meth:`ask_dqd` returns varied elites, :meth:`tell_dqd` takes their gradients, and :meth:`ask` returns for each
@@ -63,10 +64,11 @@ class GradientOperatorEmitter(EmitterBase):
         batch_size=64,
         seed=None,
     ):
-        self._x0, self._initial_solutions = parse_start(archive, x0, initial_solutions)
         super().__init__(
             archive,
-            solution_dim=archive.solution_dim,
+            x0=x0,
+            initial_solutions=initial_solutions,
+            batch_size=batch_size,
             bounds=bounds,
             lower_bounds=lower_bounds,
             upper_bounds=upper_bounds,
@@ -76,29 +78,14 @@ class GradientOperatorEmitter(EmitterBase):
         self._sigma = np.array(sigma, dtype=solution_dtype(archive))
         self._sigma_g, self._line_sigma = sigma_g, line_sigma
         self._measure_gradients, self._normalize_grad = measure_gradients, normalize_grad
-        self._epsilon, self._operator_type, self._batch_size = epsilon, operator_type, check_batch(batch_size)
+        self._epsilon, self._operator_type = epsilon, operator_type
         self._rng = np.random.default_rng(seed)
         self._parents = self._jacobian = None
-
-    @property
-    def x0(self):
-        """Where solutions start while the archive is empty; None with ``initial_solutions``."""
-        return self._x0
-
-    @property
-    def initial_solutions(self):
-        """Returned by :meth:`ask` while the archive is empty; None with ``x0``."""
-        return self._initial_solutions
 
     @property
     def sigma(self):
         """Standard deviation of the variation."""
         return self._sigma
-
-    @property
-    def batch_size(self):
-        """Solutions of an :meth:`ask`."""
-        return self._batch_size
 
     @property
     def batch_size_dqd(self):
@@ -110,22 +97,15 @@ class GradientOperatorEmitter(EmitterBase):
         """Added to the length of gradients."""
         return self._epsilon
 
-    def _starts_with_given(self):
-        return self._initial_solutions is not None and self._archive.empty
-
     def ask_dqd(self):
         """Varied elites whose gradients are wanted; none while the archive is empty and there are given solutions."""
         if self._starts_with_given():
             return np.empty((0, *shape_tuple(self._solution_dim)), dtype=solution_dtype(self._archive))
-        n = self._batch_size
-        if self._archive.empty:
-            parents = np.repeat(self._x0[None], n, axis=0)
-        else:
-            parents = self._archive.sample_elites(n)["solution"]
+        parents = self._draw_parents()
         varied = parents + self._sigma * self._rng.standard_normal(parents.shape)
         if self._operator_type == "iso_line_dd" and not self._archive.empty:
-            others = self._archive.sample_elites(n)["solution"]
-            stretch = self._line_sigma * self._rng.standard_normal((n, *(1,) * (parents.ndim - 1)))
+            others = self._draw_parents()
+            stretch = self._line_sigma * self._rng.standard_normal((len(parents), *(1,) * (parents.ndim - 1)))
             varied = varied + stretch * (others - parents)
         self._parents = self._clipped(varied)
         return self._parents

@@ -23,7 +23,18 @@ class LearningEmitter(EmitterBase):
     restart means (:meth:`_restart`).
     """
 
-    def __init__(self, archive, *, x0, sigma0, selection_rule, restart_rule, bounds, lower_bounds, upper_bounds):
+    def __init__(
+        self,
+        archive,
+        *,
+        x0,
+        sigma0,
+        selection_rule,
+        restart_rule,
+        bounds=None,
+        lower_bounds=None,
+        upper_bounds=None,
+    ):
         super().__init__(
             archive,
             solution_dim=archive.solution_dim,

@@ -7,51 +7,26 @@ import numpy as np
 from luminary._native import NativeArchive, NativeEmitter
 from luminary._seed import native_seed
 from luminary._validate import as_native, shape_tuple
-from luminary.emitters._common import check_batch, native_archive, native_bounds, parse_start
-from luminary.emitters._emitter_base import EmitterBase, solution_dtype
+from luminary.emitters._common import native_archive, native_bounds
+from luminary.emitters._emitter_base import solution_dtype
+from luminary.emitters._starting_emitter import StartingEmitter
 
 
-class VariationEmitter(EmitterBase):
+class VariationEmitter(StartingEmitter):
     """Common part of the Gaussian and the iso-line emitter; subclasses build the native emitter."""
 
-    def __init__(self, archive, *, x0, initial_solutions, bounds, lower_bounds, upper_bounds, batch_size, seed):
-        self._x0, self._initial_solutions = parse_start(archive, x0, initial_solutions)
-        super().__init__(
-            archive,
-            solution_dim=archive.solution_dim,
-            bounds=bounds,
-            lower_bounds=lower_bounds,
-            upper_bounds=upper_bounds,
-        )
-        self._batch_size = check_batch(batch_size)
+    def __init__(self, archive, *, seed, **start):
+        super().__init__(archive, **start)
         self._shape = shape_tuple(archive.solution_dim)
         lower = as_native(self._lower_bounds).ravel()
         upper = as_native(self._upper_bounds).ravel()
-        start = np.zeros(lower.shape) if self._x0 is None else as_native(self._x0).ravel()
+        x0 = np.zeros(lower.shape) if self._x0 is None else as_native(self._x0).ravel()
         # The engine wants a start inside the bounds; solutions are clipped to them anyway.
-        start = np.clip(start, lower, upper)
-        self._native = self._build(start.tolist(), native_bounds(lower, upper), native_seed(seed))
+        x0 = np.clip(x0, lower, upper)
+        self._native = self._build(x0.tolist(), native_bounds(lower, upper), native_seed(seed))
 
     def _build(self, x0, bounds, seed):
         raise NotImplementedError
-
-    @property
-    def x0(self):
-        """Where solutions start while the archive is empty; None with ``initial_solutions``."""
-        return self._x0
-
-    @property
-    def initial_solutions(self):
-        """Returned by :meth:`ask` while the archive is empty; None with ``x0``."""
-        return self._initial_solutions
-
-    @property
-    def batch_size(self):
-        """Solutions of an :meth:`ask`."""
-        return self._batch_size
-
-    def _starts_with_given(self):
-        return self._initial_solutions is not None and self._archive.empty
 
     def ask(self):
         """New solutions around elites of the archive.
@@ -62,11 +37,11 @@ class VariationEmitter(EmitterBase):
             return self._clipped(self._initial_solutions)
         archive = native_archive(self._archive)
         if archive is None:
-            archive = self._drawn_parents()
+            archive = self._native_parents()
         rows = self._native.ask(archive)
         return rows.astype(solution_dtype(self._archive), copy=False).reshape(len(rows), *self._shape)
 
-    def _drawn_parents(self):
+    def _native_parents(self):
         """Elites of an archive written in Python, drawn by its own rule, as a native archive to vary."""
         if self._archive.empty:
             return None

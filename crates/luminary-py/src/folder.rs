@@ -1,0 +1,212 @@
+//! Run folders of Python programs, laid out as the command line does: `luminary show`, `plot`, `report` and `export` read
+//! them. Only the program itself can go on with one, because only it can evaluate.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use luminary::archive::{CellsConfig, GridConfig};
+use luminary::preset::PresetConfig;
+use luminary::problem::ProblemSpec;
+use luminary::scheduler::Scheduler;
+use luminary_run::RunError;
+use luminary_run::config::{Goal, ProblemConfig, RunConfig};
+use luminary_run::driver::{ResumeOptions, Run};
+use luminary_run::evaluate::{BatchEvaluator, EvaluateError, Evaluator};
+use luminary_run::folder::{CheckpointMeta, METRICS, Manifest, MetricsLog, MetricsRow, RunFolder, SUMMARY};
+use luminary_run::stop::StopFlag;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::convert::{OrRaise, lock};
+use crate::run::NativeRun;
+
+/// A run folder that this process works on, until it is closed.
+#[pyclass(frozen, module = "luminary._native", name = "NativeFolder")]
+pub(crate) struct NativeFolder {
+    path: PathBuf,
+    spec: ProblemSpec,
+    open: Mutex<Option<Open>>,
+}
+
+struct Open {
+    folder: RunFolder,
+    log: MetricsLog,
+}
+
+#[pymethods]
+impl NativeFolder {
+    /// Makes the folder of a run that has not begun.
+    #[staticmethod]
+    fn create(
+        py: Python<'_>,
+        path: PathBuf,
+        run: &NativeRun,
+        name: &str,
+        iterations: u64,
+        metrics_every: u64,
+        checkpoint_every: u64,
+    ) -> PyResult<Self> {
+        let preset = run.preset().ok_or_else(|| {
+            PyValueError::new_err("expected the settings of a new run, found a run that was restored from a checkpoint")
+        })?;
+        py.detach(|| {
+            let mut config = config_of(preset, name).or_raise()?;
+            config.run.iterations = iterations;
+            config.run.metrics_every = metrics_every;
+            config.run.checkpoint_iterations = Some(checkpoint_every);
+            debug_assert_eq!(&config.scheduler(&preset.spec), lock(run.scheduler()).config());
+            let folder = RunFolder::create(&path, &Manifest::new(config)).or_raise()?;
+            Self::start(folder, preset.spec.clone(), 0).or_raise()
+        })
+    }
+
+    /// Opens the folder of a run that is to go on until it has done this many iterations; returns it with the run at its
+    /// newest valid checkpoint and the seconds spent so far.
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf, iterations: u64) -> PyResult<(Self, NativeRun, f64)> {
+        py.detach(|| {
+            let (folder, mut manifest) = RunFolder::open(&path).or_raise()?;
+            let ProblemConfig::Custom { .. } = manifest.config.problem else {
+                let message = format!(
+                    "{} is a run of {}: continue it with `luminary resume`",
+                    path.display(),
+                    manifest.config.problem.title()
+                );
+                return Err(PyValueError::new_err(message));
+            };
+            let (scheduler, seconds) = newest(&folder, &manifest.config).or_raise()?;
+            // With fewer than are done already there is nothing to do, and nothing to change.
+            if iterations > scheduler.iterations() && iterations != manifest.config.run.iterations {
+                manifest.config.run.iterations = iterations;
+                folder.write_manifest(&manifest).or_raise()?;
+            }
+            let spec = manifest.config.problem.spec().map_err(RunError::from).or_raise()?;
+            let native = Self::start(folder, spec, scheduler.iterations()).or_raise()?;
+            Ok((native, NativeRun::of(scheduler), seconds))
+        })
+    }
+
+    /// Appends the figures of a run to the log.
+    fn append(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
+        py.detach(|| {
+            self.with_open(|open| {
+                let row = MetricsRow::of(&lock(run.scheduler()), Goal::Maximise, seconds);
+                open.log.append(&row).map_err(RunError::io("append to", &self.path.join(METRICS)))
+            })
+        })
+    }
+
+    /// Saves a run.
+    fn checkpoint(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
+        py.detach(|| self.with_open(|open| save(&open.folder, &lock(run.scheduler()), seconds)))
+    }
+
+    /// Saves a run, writes its archives and summary, and closes the folder.
+    fn finish(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
+        py.detach(|| {
+            self.with_open(|open| save(&open.folder, &lock(run.scheduler()), seconds))?;
+            *lock(&self.open) = None;
+            // The driver ends a run that it can evaluate nothing of as it ends any other: finished if all iterations are
+            // done, otherwise interrupted.
+            let evaluator = Evaluator::Batch(Box::new(Nothing { spec: self.spec.clone() }));
+            let resumed = Run::resume(&self.path, ResumeOptions::default()).or_raise()?;
+            resumed.execute_with(evaluator, &StopFlag::default(), &mut ()).or_raise()?;
+            Ok(())
+        })
+    }
+
+    /// Lets other processes work on the folder.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| *lock(&self.open) = None);
+    }
+}
+
+impl NativeFolder {
+    fn start(folder: RunFolder, spec: ProblemSpec, iteration: u64) -> Result<Self, RunError> {
+        let summary = folder.file(SUMMARY);
+        if summary.exists() {
+            fs::remove_file(&summary).map_err(RunError::io("remove", &summary))?;
+        }
+        let path = folder.file(METRICS);
+        let log = MetricsLog::open(&path, iteration).map_err(RunError::io("open", &path))?;
+        Ok(Self { path: folder.path().to_owned(), spec, open: Mutex::new(Some(Open { folder, log })) })
+    }
+
+    fn with_open(&self, act: impl FnOnce(&mut Open) -> Result<(), RunError>) -> PyResult<()> {
+        match lock(&self.open).as_mut() {
+            Some(open) => act(open).or_raise(),
+            None => Err(PyRuntimeError::new_err("expected an open run folder, found one that was closed")),
+        }
+    }
+}
+
+/// The configuration that builds what the preset builds.
+fn config_of(preset: &PresetConfig, name: &str) -> Result<RunConfig, RunError> {
+    let mut config = RunConfig::custom(name, &preset.spec, &[])?;
+    let bounds = preset.spec.measure_bounds.clone();
+    config.archive.cells = CellsConfig::Grid(GridConfig::new(preset.resolution.clone(), bounds));
+    config.archive.learning_rate = preset.learning_rate;
+    config.archive.min_f = preset.min_f;
+    config.algorithm.preset = preset.preset;
+    config.algorithm.variant = preset.variant;
+    config.algorithm.sigma = preset.sigma;
+    config.algorithm.line_sigma = preset.line_sigma;
+    config.algorithm.emitters = preset.n_emitters;
+    config.algorithm.batch_size = preset.batch_size;
+    config.algorithm.x0.clone_from(&preset.x0);
+    config.algorithm.gradient = preset.step;
+    config.run.seed = preset.seed;
+    config.run.threads = 1;
+    Ok(config)
+}
+
+/// The engine at the newest valid checkpoint, or at its start if there is none yet, and the seconds spent.
+fn newest(folder: &RunFolder, config: &RunConfig) -> Result<(Scheduler, f64), RunError> {
+    let checkpoints = folder.checkpoints();
+    let loaded = checkpoints.load()?;
+    let Some((meta, scheduler)) = loaded.newest else {
+        if !loaded.damaged.is_empty() {
+            let path = checkpoints.folder().to_owned();
+            return Err(RunError::NoValidCheckpoint { path, errors: loaded.damaged });
+        }
+        return Ok((config.scheduler(&config.problem.spec()?).build()?, 0.0));
+    };
+    for error in loaded.damaged {
+        checkpoints.set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
+    }
+    Ok((scheduler, meta.seconds))
+}
+
+fn save(folder: &RunFolder, scheduler: &Scheduler, seconds: f64) -> Result<(), RunError> {
+    let meta = CheckpointMeta { iteration: scheduler.iterations(), seconds };
+    let (checkpoints, state) = (folder.checkpoints(), scheduler.to_checkpoint()?);
+    let log = open_log(&folder.file(METRICS))?;
+    checkpoints.write(meta, &state, &log).map_err(RunError::io("write a checkpoint to", checkpoints.folder()))
+}
+
+/// Another handle of the log, which is synced before a checkpoint is written.
+fn open_log(path: &Path) -> Result<File, RunError> {
+    File::options().append(true).open(path).map_err(RunError::io("open", path))
+}
+
+/// Evaluates nothing: whatever it is asked for, the run is to stop.
+struct Nothing {
+    spec: ProblemSpec,
+}
+
+impl BatchEvaluator for Nothing {
+    fn spec(&self) -> ProblemSpec {
+        self.spec.clone()
+    }
+
+    fn evaluate(
+        &mut self,
+        _solutions: &[f64],
+        _objectives: &mut [f64],
+        _measures: &mut [f64],
+        _jacobians: Option<&mut [f64]>,
+    ) -> Result<(), EvaluateError> {
+        Err(EvaluateError::Stopped)
+    }
+}

@@ -1,0 +1,65 @@
+"""The figures of a run: kept, written to its folder and shown."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+
+class Log:
+    """Figures of a run: kept, written to the run folder and shown."""
+
+    def __init__(self, search, iterations, progress, keeper, every):
+        self.search, self.iterations, self.progress, self.every = search, iterations, progress, every
+        self.keeper = keeper
+        self.rows = []
+        self.start = self.shown = time.monotonic()
+
+    @property
+    def seconds(self):
+        """Time spent on the run, of all processes."""
+        return self.keeper.seconds_before + time.monotonic() - self.start
+
+    def row(self, seconds):
+        """The figures now."""
+        stats = self.search.stats
+        return {
+            "iteration": self.search.iterations,
+            "evaluations": self.search.evaluations,
+            "seconds": seconds,
+            "qd_score": stats.norm_qd_score,
+            "qd_score_sum": stats.qd_score,
+            "coverage": stats.coverage,
+            "elites": stats.num_elites,
+            "best": stats.obj_max,
+            "mean": stats.obj_mean,
+            "restarts": self.search.restarts,
+            "invalid": self.search.invalid,
+        }
+
+    def note(self):
+        """An iteration has ended."""
+        is_last = self.search.iterations >= self.iterations
+        if self.search.iterations % self.every == 0 or is_last:
+            seconds = self.seconds
+            self.rows.append(self.row(seconds))
+            self.keeper.append(self.search, seconds)
+        if self.progress and (time.monotonic() - self.shown > 0.1 or is_last):
+            self.shown = time.monotonic()
+            self._show()
+
+    def _show(self):
+        stats, done = self.search.stats, self.search.iterations
+        share = min(1.0, done / max(1, self.iterations))
+        bar = "#" * int(30 * share)
+        best = "-" if stats.obj_max is None else f"{stats.obj_max:.6g}"
+        line = (
+            f"\r[{bar:<30}] {done}/{self.iterations}  QD score {stats.norm_qd_score:.4g}  "
+            f"coverage {100 * stats.coverage:.1f} %  best {best} "
+        )
+        print(line, end="", file=sys.stderr, flush=True)
+
+    def close(self):
+        """Ends the line of progress."""
+        if self.progress:
+            print(file=sys.stderr)
