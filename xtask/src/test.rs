@@ -5,6 +5,9 @@ use std::process::Command;
 use crate::process::{cargo, run};
 use crate::{chromium, python, tidy};
 
+/// What the ordinary build leaves out.
+pub(crate) const FEATURES: &str = "luminary-cli/lsi";
+
 /// All checks.
 pub(crate) fn all() -> Result<(), String> {
     rust()?;
@@ -16,8 +19,8 @@ pub(crate) fn rust() -> Result<(), String> {
     tidy::check()?;
     chromium::ensure()?;
     cargo(&["fmt", "--all", "--check"])?;
-    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
-    cargo(&["test", "--workspace"])?;
+    cargo(&["clippy", "--workspace", "--all-targets", "--features", FEATURES, "--", "-D", "warnings"])?;
+    cargo(&["test", "--workspace", "--features", FEATURES])?;
     run(Command::new(env!("CARGO"))
         .args(["doc", "--workspace", "--no-deps", "--quiet"])
         .env("RUSTDOCFLAGS", "-D warnings"))

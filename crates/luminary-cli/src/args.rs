@@ -35,6 +35,9 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Run the experiments of the CMA-MAE paper
     Reproduce(ReproduceArgs),
+    /// Illuminate the latent space of an image generator
+    #[cfg(feature = "lsi")]
+    Lsi(Box<crate::args_lsi::LsiArgs>),
     /// Write an archive as a table
     Export(ExportArgs),
     /// Write a commented configuration file

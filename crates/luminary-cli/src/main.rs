@@ -2,6 +2,8 @@
 //! and prints.
 
 mod args;
+#[cfg(feature = "lsi")]
+mod args_lsi;
 mod commands;
 mod display;
 mod failure;
@@ -27,6 +29,8 @@ fn main() -> ExitCode {
         Command::Plot(args) => commands::plot(&args),
         Command::Report(args) => commands::report(&args),
         Command::Reproduce(args) => commands::reproduce(&args),
+        #[cfg(feature = "lsi")]
+        Command::Lsi(args) => commands::lsi(&args),
         Command::Export(args) => commands::export(&args),
         Command::Init(args) => commands::init(&args),
         Command::Check(args) => commands::check(&args),

@@ -1,6 +1,8 @@
 //! One function for each command.
 
 mod look;
+#[cfg(feature = "lsi")]
+mod lsi;
 mod plot;
 mod reproduce;
 mod run;
@@ -8,6 +10,8 @@ mod sweep;
 mod write;
 
 pub(crate) use look::{check, list, show};
+#[cfg(feature = "lsi")]
+pub(crate) use lsi::lsi;
 pub(crate) use plot::{plot, report};
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::{demo, resume, run};

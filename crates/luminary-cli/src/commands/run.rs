@@ -45,6 +45,10 @@ pub(crate) fn resume(args: &ResumeArgs) -> Outcome {
     if luminary_run::sweep::is_sweep(&args.dir) {
         return super::sweep::resume(args);
     }
+    #[cfg(feature = "lsi")]
+    if luminary_lsi::experiment::is_experiment(&args.dir) {
+        return super::lsi::resume(args);
+    }
     let stop = signals::stop_flag()?;
     let options = ResumeOptions { iterations: args.iterations, threads: args.threads, from_start: args.from_start };
     execute_and_print(Run::resume(&args.dir, options)?, &stop, args.quiet)
@@ -75,7 +79,7 @@ fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Result<Option<Summary>, Fa
 }
 
 /// What a run came to, with its paths, in one line.
-fn one_line(summary: &Summary) -> String {
+pub(super) fn one_line(summary: &Summary) -> String {
     format!(
         "{} on {}: QD score {}, coverage {:.2} %, best {}, {} evaluations in {}; results in {}",
         summary.algorithm,

@@ -10,6 +10,8 @@ mod extras;
 mod faults;
 mod figures;
 mod kill;
+#[cfg(feature = "lsi")]
+mod lsi;
 #[cfg(unix)]
 mod minimise;
 mod plot;

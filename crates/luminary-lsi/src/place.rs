@@ -1,0 +1,62 @@
+//! Where tensors live and with how many digits.
+
+use burn_tensor::{DType, Device, Tensor, TensorData};
+
+/// A device and a precision, chosen at run time.
+#[derive(Clone, Debug)]
+pub struct Place {
+    device: Device,
+    precision: Precision,
+}
+
+/// How many digits tensors have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Precision {
+    /// 32 bits, as the networks were trained.
+    #[default]
+    Single,
+    /// 64 bits, for checks of gradients. Not every GPU has it.
+    Double,
+}
+
+impl Place {
+    /// A place on `device`.
+    pub fn new(device: Device, precision: Precision) -> Self {
+        Self { device, precision }
+    }
+
+    /// The CPU.
+    pub fn cpu(precision: Precision) -> Self {
+        Self::new(Device::flex(), precision)
+    }
+
+    /// A tensor of `values` in row-major order.
+    ///
+    /// # Panics
+    ///
+    /// When the number of values is not that of the shape.
+    pub fn tensor<const D: usize>(&self, values: Vec<f64>, shape: [usize; D]) -> Tensor<D> {
+        assert_eq!(values.len(), shape.iter().product::<usize>(), "tensor: the values must fill the shape {shape:?}");
+        let data = match self.precision {
+            Precision::Single => TensorData::new(values.into_iter().map(|x| x as f32).collect(), shape),
+            Precision::Double => TensorData::new(values, shape),
+        };
+        Tensor::from_data(data, (&self.device, self.dtype()))
+    }
+
+    fn dtype(&self) -> DType {
+        match self.precision {
+            Precision::Single => DType::F32,
+            Precision::Double => DType::F64,
+        }
+    }
+}
+
+/// The elements of a tensor in row-major order.
+///
+/// # Panics
+///
+/// When the device fails to hand them over.
+pub fn to_vec<const D: usize>(tensor: Tensor<D>) -> Vec<f64> {
+    tensor.try_into_vec_as::<f64>().unwrap_or_else(|error| panic!("the device did not return a tensor: {error}"))
+}
