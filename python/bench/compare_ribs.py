@@ -33,14 +33,17 @@ class LinearProjection:
     def __init__(self, dim):
         self.dim = dim
         self.worst = dim * (BOUND + SHIFT) ** 2
+        # Sums over the first and the second half of the components.
+        self.halves = np.repeat(np.eye(2), dim // 2, axis=0)
         self.ranges = [(-BOUND * dim / 2, BOUND * dim / 2)] * 2
 
     def evaluate(self, solutions):
         """Objectives and measures."""
-        objective = 100 * (1 - np.sum(np.square(solutions - SHIFT), axis=1) / self.worst)
-        clipped, outside = solutions.copy(), np.abs(solutions) > BOUND
-        clipped[outside] = BOUND / clipped[outside]
-        return objective, clipped.reshape(len(solutions), 2, -1).sum(axis=2)
+        shifted = solutions - SHIFT
+        objective = 100 * (1 - np.einsum("ij,ij->i", shifted, shifted) / self.worst)
+        outside = np.abs(solutions) > BOUND
+        clipped = np.divide(BOUND, solutions, out=solutions.copy(), where=outside) if outside.any() else solutions
+        return objective, clipped @ self.halves
 
     def evaluate_dqd(self, solutions):
         """Objectives, measures and gradients."""
