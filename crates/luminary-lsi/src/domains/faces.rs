@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use burn_tensor::Tensor;
-use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +15,6 @@ use crate::place::{Place, to_vec};
 use crate::tape::Var;
 
 use super::stages::{self, Stages};
-use super::statistics::sample_w;
 use super::{Image, LatentStatistics, LsiError, NoiseChoice};
 
 /// Everything about the domain that is not a network.
@@ -147,13 +145,8 @@ impl Faces {
     pub fn find_start(&self) -> Vec<f64> {
         let mut rng = WideRng::from_path(self.config.seed, "start");
         let (dim, n_starts) = (self.generator.latent_dim(), self.config.n_starts);
-        let (mean, deviation) = (to_vec(self.statistics.mean.clone()), to_vec(self.statistics.deviation.clone()));
-        let mut solutions = sample_w(&*self.generator, n_starts, &mut rng);
-        for row in solutions.chunks_exact_mut(dim) {
-            for (i, w) in row.iter_mut().enumerate() {
-                *w = self.config.truncation * (*w - mean[i]) / deviation[i];
-            }
-        }
+        let truncation = self.config.truncation;
+        let solutions = self.statistics.standardised_samples(&*self.generator, n_starts, truncation, &mut rng);
         let (mut objectives, mut measures) = (vec![0.0; n_starts], vec![0.0; 2 * n_starts]);
         stages::evaluate(self, &solutions, &mut objectives, &mut measures);
         let best = (0..n_starts).max_by(|&a, &b| objectives[a].total_cmp(&objectives[b])).expect("there is a sample");
@@ -243,29 +236,13 @@ impl Stages for Faces {
         self.config.batch_size
     }
 
+    fn measure_bounds(&self) -> Vec<(f64, f64)> {
+        self.config.measure_bounds()
+    }
+
     fn place(&self) -> &Place {
         self.generator.place()
     }
 }
 
-impl Problem for Faces {
-    fn spec(&self) -> ProblemSpec {
-        ProblemSpec { solution_dim: self.solution_dim(), measure_bounds: self.config.measure_bounds() }
-    }
-
-    fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
-        let mut objective = [0.0];
-        stages::evaluate(self, solution, &mut objective, measures);
-        objective[0]
-    }
-
-    fn evaluate_batch(&self, solutions: &[f64], objectives: &mut [f64], measures: &mut [f64]) {
-        stages::evaluate(self, solutions, objectives, measures);
-    }
-}
-
-impl DifferentiableProblem for Faces {
-    fn evaluate_with_jacobian(&self, solution: &[f64], measures: &mut [f64], jacobian: &mut [f64]) -> f64 {
-        stages::evaluate_with_jacobian(self, solution, measures, jacobian)
-    }
-}
+stages::impl_problem!(Faces);

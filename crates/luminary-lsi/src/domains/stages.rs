@@ -40,9 +40,42 @@ pub(super) trait Stages: Sync {
     /// Solutions that go through the networks together.
     fn batch_size(&self) -> usize;
 
+    /// Bounds of each measure.
+    fn measure_bounds(&self) -> Vec<(f64, f64)>;
+
     /// Where the networks are.
     fn place(&self) -> &Place;
 }
+
+/// Makes a domain with [`Stages`] a problem for the engine. (Both traits of problems are the engine's, so that Rust allows no
+/// implementation for all domains at once.)
+macro_rules! impl_problem {
+    ($domain:ty) => {
+        impl luminary::problem::Problem for $domain {
+            fn spec(&self) -> luminary::problem::ProblemSpec {
+                let (solution_dim, measure_bounds) = (self.solution_dim(), self.measure_bounds());
+                luminary::problem::ProblemSpec { solution_dim, measure_bounds }
+            }
+
+            fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
+                let mut objective = [0.0];
+                stages::evaluate(self, solution, &mut objective, measures);
+                objective[0]
+            }
+
+            fn evaluate_batch(&self, solutions: &[f64], objectives: &mut [f64], measures: &mut [f64]) {
+                stages::evaluate(self, solutions, objectives, measures);
+            }
+        }
+
+        impl luminary::problem::DifferentiableProblem for $domain {
+            fn evaluate_with_jacobian(&self, solution: &[f64], measures: &mut [f64], jacobian: &mut [f64]) -> f64 {
+                stages::evaluate_with_jacobian(self, solution, measures, jacobian)
+            }
+        }
+    };
+}
+pub(super) use impl_problem;
 
 /// Objectives and measures of solutions, which are stored row by row.
 ///

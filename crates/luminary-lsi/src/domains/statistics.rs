@@ -50,8 +50,28 @@ impl LatentStatistics {
     }
 }
 
+impl LatentStatistics {
+    /// Samples of w, standardised and moved towards the mean: 1 leaves them where they are, 0 is the mean.
+    pub(super) fn standardised_samples(
+        &self,
+        generator: &dyn Generator,
+        n_samples: usize,
+        truncation: f64,
+        rng: &mut WideRng,
+    ) -> Vec<f64> {
+        let (mean, deviation) = (to_vec(self.mean.clone()), to_vec(self.deviation.clone()));
+        let mut rows = sample_w(generator, n_samples, rng);
+        for row in rows.chunks_exact_mut(mean.len()) {
+            for (i, w) in row.iter_mut().enumerate() {
+                *w = truncation * (*w - mean[i]) / deviation[i];
+            }
+        }
+        rows
+    }
+}
+
 /// Rows of w from draws of z.
-pub(super) fn sample_w(generator: &dyn Generator, n_samples: usize, rng: &mut WideRng) -> Vec<f64> {
+fn sample_w(generator: &dyn Generator, n_samples: usize, rng: &mut WideRng) -> Vec<f64> {
     let dim = generator.latent_dim();
     let mut rows = Vec::with_capacity(n_samples * dim);
     while rows.len() < n_samples * dim {

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use burn_tensor::Tensor;
-use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::networks::clip::Clip;
@@ -159,29 +158,13 @@ impl Stages for LsiStyleGan {
         self.config.batch_size
     }
 
+    fn measure_bounds(&self) -> Vec<(f64, f64)> {
+        self.config.measure_bounds.clone()
+    }
+
     fn place(&self) -> &Place {
         self.generator.place()
     }
 }
 
-impl Problem for LsiStyleGan {
-    fn spec(&self) -> ProblemSpec {
-        ProblemSpec { solution_dim: self.solution_dim(), measure_bounds: self.config.measure_bounds.clone() }
-    }
-
-    fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
-        let mut objective = [0.0];
-        stages::evaluate(self, solution, &mut objective, measures);
-        objective[0]
-    }
-
-    fn evaluate_batch(&self, solutions: &[f64], objectives: &mut [f64], measures: &mut [f64]) {
-        stages::evaluate(self, solutions, objectives, measures);
-    }
-}
-
-impl DifferentiableProblem for LsiStyleGan {
-    fn evaluate_with_jacobian(&self, solution: &[f64], measures: &mut [f64], jacobian: &mut [f64]) -> f64 {
-        stages::evaluate_with_jacobian(self, solution, measures, jacobian)
-    }
-}
+stages::impl_problem!(LsiStyleGan);

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use burn_tensor::Tensor;
-use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
 use luminary_math::WideRng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,6 @@ use crate::tape::Var;
 use super::draw::solution_seed;
 use super::spherical::angles;
 use super::stages::{self, Stages};
-use super::statistics::sample_w;
 use super::{Cutouts, Draw, Image, LatentStatistics, LsiError, NoiseChoice};
 
 /// Everything about the domain that is not a network. The default is the paper's experiment.
@@ -161,13 +159,10 @@ impl LsiStyleGan2 {
     pub fn find_start(&self) -> Vec<f64> {
         let mut rng = WideRng::from_path(self.config.seed, "start");
         let dim = self.generator.latent_dim();
-        let samples = sample_w(&*self.generator, self.config.n_starts, &mut rng);
-        let (mean, deviation) = (to_vec(self.statistics.mean.clone()), to_vec(self.statistics.deviation.clone()));
-        let solution = |w: &[f64]| -> Vec<f64> {
-            let q = (0..dim).map(|i| self.config.truncation * (w[i] - mean[i]) / deviation[i]);
-            q.collect::<Vec<_>>().repeat(self.generator.n_layers())
-        };
-        let losses: Vec<f64> = samples.par_chunks(dim).map(|w| self.prompt_loss(&solution(w))).collect();
+        let LsiStyleGan2Config { n_starts, truncation, .. } = self.config;
+        let samples = self.statistics.standardised_samples(&*self.generator, n_starts, truncation, &mut rng);
+        let solution = |q: &[f64]| q.repeat(self.generator.n_layers());
+        let losses: Vec<f64> = samples.par_chunks(dim).map(|q| self.prompt_loss(&solution(q))).collect();
         let best = (0..losses.len()).min_by(|&a, &b| losses[a].total_cmp(&losses[b])).expect("there is a sample");
         solution(&samples[best * dim..(best + 1) * dim])
     }
@@ -286,29 +281,13 @@ impl Stages for LsiStyleGan2 {
         }
     }
 
+    fn measure_bounds(&self) -> Vec<(f64, f64)> {
+        self.config.measure_bounds.clone()
+    }
+
     fn place(&self) -> &Place {
         self.generator.place()
     }
 }
 
-impl Problem for LsiStyleGan2 {
-    fn spec(&self) -> ProblemSpec {
-        ProblemSpec { solution_dim: self.solution_dim(), measure_bounds: self.config.measure_bounds.clone() }
-    }
-
-    fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
-        let mut objective = [0.0];
-        stages::evaluate(self, solution, &mut objective, measures);
-        objective[0]
-    }
-
-    fn evaluate_batch(&self, solutions: &[f64], objectives: &mut [f64], measures: &mut [f64]) {
-        stages::evaluate(self, solutions, objectives, measures);
-    }
-}
-
-impl DifferentiableProblem for LsiStyleGan2 {
-    fn evaluate_with_jacobian(&self, solution: &[f64], measures: &mut [f64], jacobian: &mut [f64]) -> f64 {
-        stages::evaluate_with_jacobian(self, solution, measures, jacobian)
-    }
-}
+stages::impl_problem!(LsiStyleGan2);
