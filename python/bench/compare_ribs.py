@@ -40,9 +40,10 @@ class LinearProjection:
     def evaluate(self, solutions):
         """Objectives and measures."""
         shifted = solutions - SHIFT
-        objective = 100 * (1 - np.einsum("ij,ij->i", shifted, shifted) / self.worst)
-        outside = np.abs(solutions) > BOUND
-        clipped = np.divide(BOUND, solutions, out=solutions.copy(), where=outside) if outside.any() else solutions
+        objective = 100 * (1 - np.vecdot(shifted, shifted) / self.worst)
+        clipped = solutions.copy()
+        with np.errstate(divide="ignore"):
+            np.putmask(clipped, np.abs(solutions) > BOUND, BOUND / solutions)
         return objective, clipped @ self.halves
 
     def evaluate_dqd(self, solutions):

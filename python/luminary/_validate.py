@@ -54,7 +54,7 @@ def check_batch_size(array, name, batch_size) -> None:
 
 def check_finite(array, name) -> None:
     """Raises ValueError if ``array`` holds NaN or infinity; names of categories are neither."""
-    if array.dtype.kind in "biufc" and not np.isfinite(array).all():
+    if array.dtype.kind in "fc" and not np.logical_and.reduce(np.isfinite(array), axis=None):
         raise ValueError(f"All elements of {name} must be finite (infinity and NaN values are not supported).")
 
 

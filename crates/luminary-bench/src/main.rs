@@ -42,6 +42,9 @@ enum Command {
         /// Iterations of each trial
         #[arg(long, default_value_t = 10_000)]
         iterations: u64,
+        /// Number of variables
+        #[arg(long, default_value_t = 100)]
+        dim: usize,
         /// Number of seeds, from 1
         #[arg(long, default_value_t = 1)]
         seeds: u64,
@@ -54,7 +57,7 @@ enum Command {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     match Arguments::parse().command.unwrap_or(Command::Engine { iterations: 10_000 }) {
         Command::Engine { iterations } => engine(iterations),
-        Command::Trial { algorithm, domain, variant, iterations, seeds, eigen } => {
+        Command::Trial { algorithm, domain, variant, iterations, dim, seeds, eigen } => {
             let variant = match variant.as_str() {
                 "published" => Variant::Published,
                 "standard" => Variant::Standard,
@@ -65,7 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             for &algorithm in &algorithms {
                 for &domain in &domains {
                     for seed in 1..=seeds {
-                        let mut config = paper_config(algorithm, domain, 100, 100, variant, seed)?;
+                        let mut config = paper_config(algorithm, domain, dim, 100, variant, seed)?;
                         if eigen {
                             use_eigen(&mut config);
                         }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from luminary._validate import (
@@ -60,7 +62,7 @@ def check_told(archive, solution, objective, measures, add_info, fields):
 def check_jacobian(archive, jacobian, batch_size):
     """Checks the Jacobians of a batch of solutions; returns them as an array."""
     jacobian = np.asarray(jacobian)
-    dims = (1 + archive.measure_dim, int(np.prod(shape_tuple(archive.solution_dim))))
+    dims = (1 + archive.measure_dim, math.prod(shape_tuple(archive.solution_dim)))
     if jacobian.ndim != 3 or jacobian.shape[1:] != dims:
         raise ValueError(
             f"Expected jacobian to be an array with shape (batch_size, {dims[0]}, {dims[1]}) (i.e. shape (batch_size, "

@@ -66,6 +66,11 @@ def _is_empty(archive):
         return False
 
 
+def _any_starts_with_given(emitters):
+    """Whether an emitter begins with solutions of the user instead of its own."""
+    return any(getattr(emitter, "_starts_with_given", bool)() for emitter in emitters)
+
+
 def _object_shapes(archive):
     """Fields of the archive that hold objects, with the shape of one entry."""
     try:
@@ -160,7 +165,7 @@ class SchedulerCore:
         before = (self._last_called, self._pending)
         self._begin_ask(call)
         try:
-            if self._is_native and not any(getattr(each, "_starts_with_given", bool)() for each in emitters):
+            if self._is_native and not (self._archive.empty and _any_starts_with_given(emitters)):
                 self._ask_native(emitters, call)
             else:
                 parts = [np.asarray(getattr(emitter, call)()) for emitter in emitters]
@@ -178,13 +183,15 @@ class SchedulerCore:
         return np.empty((0, *shape_tuple(self._archive.solution_dim)))
 
     def _ask_native(self, emitters, call):
+        natives = [emitter._native for emitter in emitters]
         if call == "ask":
+            # Not with isinstance: on abstract classes that costs as much as the rest of the call.
             for emitter in emitters:
-                if isinstance(emitter, GradientArborescenceEmitter):
+                if hasattr(emitter, "_check_gradients"):
                     emitter._check_gradients()
-            rows, self._num_emitted = _native.ask_all(self._archive._native, [each._native for each in emitters])
+            rows, self._num_emitted = _native.ask_all(self._archive._native, natives)
         else:
-            rows, self._num_emitted = _native.ask_gradients_all([each._native for each in emitters])
+            rows, self._num_emitted = _native.ask_gradients_all(natives)
         dtype = self._archive._dtypes["solution"]
         self._cur_solutions = rows.astype(dtype, copy=False).reshape(len(rows), *self._archive._solution_shape)
 
@@ -200,8 +207,8 @@ class SchedulerCore:
 
     def _check_lengths(self, data, asked):
         for name, values in data.items():
-            if values is not None and (np.ndim(values) == 0 or len(values) != len(self._cur_solutions)):
-                found = "no length" if np.ndim(values) == 0 else f"length {len(values)}"
+            if values is not None and (values.ndim == 0 or len(values) != len(self._cur_solutions)):
+                found = "no length" if values.ndim == 0 else f"length {len(values)}"
                 raise ValueError(
                     f"{name} should have length {len(self._cur_solutions)} (this is the number of solutions output by "
                     f"{asked}()) but has {found}"
@@ -216,14 +223,15 @@ class SchedulerCore:
         data = {name: None if values is None else self._array(name, values) for name, values in given.items()}
         self._check_lengths(data, asked)
         jacobian = data.pop("jacobian", None)
-        archives = {"archive": self._archive, "result_archive": self._result_archive}
-        empty = {name: archive for name, archive in archives.items() if _is_empty(archive)}
+        archives = (("archive", self._archive), ("result_archive", self._result_archive))
+        empty = [(name, archive) for name, archive in archives if _is_empty(archive)]
         if self._is_native and objective is not None and not fields and len(self._cur_solutions):
             status = self._tell_native(emitters, data, jacobian)
         else:
             status = self._tell_python(emitters, call, data, jacobian)
-        for name in (name for name, archive in empty.items() if archive.empty):
-            warnings.warn(_STILL_EMPTY.format(name=name), stacklevel=3)
+        for name, archive in empty:
+            if archive.empty:
+                warnings.warn(_STILL_EMPTY.format(name=name), stacklevel=3)
         self._pending = None
         return status
 
