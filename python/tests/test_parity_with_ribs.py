@@ -162,6 +162,37 @@ def test_searches_reach_the_same_figures_within_noise(algorithm):
     assert float(ours.qd_score) == pytest.approx(float(theirs.qd_score), rel=0.25)
 
 
+def search_with_pycma(library, ranker, bounds, gradients):
+    """A run with the same strategy and so the same random numbers in either package."""
+    archives, emitters, schedulers = (importlib.import_module(f"{library}.{part}") for part in ("archives", "emitters", "schedulers"))
+    archive = archives.GridArchive(solution_dim=5, dims=[20, 20], ranges=[(-2, 2)] * 2, seed=3)
+    settings = {"x0": np.zeros(5), "sigma0": 0.5, "ranker": ranker, "es": "pycma_es", "batch_size": 12}
+    if gradients:
+        searching = [emitters.GradientArborescenceEmitter(archive, lr=0.1, seed=1, **settings)]
+    else:
+        searching = [emitters.EvolutionStrategyEmitter(archive, bounds=bounds, seed=seed, **settings) for seed in (1, 2)]
+    scheduler = schedulers.Scheduler(archive, searching)
+    for _ in range(30):
+        if gradients:
+            points = scheduler.ask_dqd()
+            jacobian = np.zeros((1, 3, 5))
+            jacobian[:, 0], jacobian[:, 1, 0], jacobian[:, 2, 1] = -2 * points, 1, 1
+            scheduler.tell_dqd(-np.square(points).sum(axis=1), points[:, :2], jacobian)
+        solutions = scheduler.ask()
+        scheduler.tell(-np.square(solutions).sum(axis=1), solutions[:, :2])
+    return archive, [emitter.restarts for emitter in searching]
+
+
+@pytest.mark.parametrize("ranker", ["imp", "2imp", "rd", "2rd", "obj"])
+@pytest.mark.parametrize(("bounds", "gradients"), [(None, False), ([(-2, 2)] * 5, False), (None, True)])
+def test_searches_with_the_same_strategy_are_the_same(ranker, bounds, gradients):
+    pytest.importorskip("cma")
+    (theirs, restarts), (ours, our_restarts) = (search_with_pycma(library, ranker, bounds, gradients) for library in ("ribs", "luminary"))
+    assert restarts == our_restarts and len(theirs) == len(ours) > 1
+    for name in ("index", "objective", "solution"):
+        same(theirs.data(name), ours.data(name))
+
+
 @pytest.mark.parametrize(
     "call",
     [

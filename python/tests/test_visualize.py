@@ -1,5 +1,7 @@
 """The plots draw what they say."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -17,8 +19,10 @@ from luminary.visualize import (  # noqa: E402
     cvt_archive_heatmap,
     grid_archive_heatmap,
     parallel_axes_plot,
+    qdax_repertoire_3d_plot,
+    qdax_repertoire_heatmap,
 )
-from luminary.visualize._voronoi import cells_2d, cells_3d  # noqa: E402
+from luminary.visualize import _voronoi  # noqa: E402
 
 
 def filled(kind, k):
@@ -63,24 +67,46 @@ def test_heatmap_arguments(plot, kind):
     plot(archive, df=archive.data(return_type="pandas"))
 
 
-def test_voronoi_cells_tile_the_box():
+@pytest.mark.parametrize("with_scipy", [True, False])
+def test_voronoi_cells_tile_the_box(with_scipy, monkeypatch):
+    if with_scipy:
+        pytest.importorskip("scipy")
+    else:
+        monkeypatch.setattr(_voronoi, "Voronoi", None)
     rng = np.random.default_rng(1)
     lower, upper = np.array([-1.0, -2.0]), np.array([1.0, 2.0])
     points = rng.uniform(lower, upper, (40, 2))
     areas = 0
-    for point, cell in zip(points, cells_2d(points, lower, upper)):
-        x, y = cell.T
+    cells = _voronoi.cells_2d(points, lower, upper)
+    assert sorted(cell for cell, _ in cells) == list(range(40))
+    for cell, corners in cells:
+        x, y = corners.T
         areas += abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
-        middle = cell.mean(axis=0)
-        assert np.argmin(np.linalg.norm(points - middle, axis=1)) == np.argmin(np.linalg.norm(points - point, axis=1))
+        middle = corners.mean(axis=0)
+        assert np.argmin(np.linalg.norm(points - middle, axis=1)) == cell
     assert areas == pytest.approx(8)
     volume = 0
     points = rng.uniform(0, 1, (15, 3))
-    for point, faces in zip(points, cells_3d(points, np.zeros(3), np.ones(3))):
-        for face in faces:
-            for a, b in zip(face[1:-1] - face[0], face[2:] - face[0]):
-                volume += abs((face[0] - point) @ np.cross(a, b)) / 6
+    for cell, face in _voronoi.faces_3d(points, np.zeros(3), np.ones(3)):
+        for a, b in zip(face[1:-1] - face[0], face[2:] - face[0]):
+            volume += abs((face[0] - points[cell]) @ np.cross(a, b)) / 6
     assert volume == pytest.approx(1)
+
+
+def test_repertoires_of_qdax():
+    elites = CVTArchive(solution_dim=1, centroids=20, samples=400, seed=1, ranges=[(-1, 1)] * 3)
+    descriptors = np.clip(elites.centroids, -1, 1)
+    repertoire = SimpleNamespace(centroids=elites.centroids, descriptors=descriptors, fitnesses=np.arange(20.0)[:, None])
+    repertoire.fitnesses[3] = -np.inf
+    qdax_repertoire_3d_plot(repertoire, [(-1, 1)] * 3, cbar=None)
+    flat = SimpleNamespace(**{**vars(repertoire), "centroids": descriptors[:, :2], "descriptors": descriptors[:, :2]})
+    plt.figure()
+    qdax_repertoire_heatmap(flat, [(-1, 1)] * 2, cbar=None)
+    faces = np.asarray(plt.gca().collections[0].get_facecolor())
+    assert len(faces) == 20 and (faces[:, 3] == 0).sum() == 1
+    flat.fitnesses = np.zeros((20, 2))
+    with pytest.raises(ValueError, match=r"only be one fitness.*\(20, 2\)"):
+        qdax_repertoire_heatmap(flat, [(-1, 1)] * 2)
 
 
 def test_cvt_plots():

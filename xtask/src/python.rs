@@ -7,8 +7,18 @@ use crate::process::{cargo, root, run};
 use crate::test::FEATURES;
 
 /// What the tests need besides the package itself: the optional packages, the tools, and the rival for comparisons.
-const TEST_PACKAGES: [&str; 9] =
-    ["maturin>=1.7,<2", "numpy", "pandas", "polars", "pyarrow", "matplotlib", "pytest", "mypy", "ribs==0.12.0"];
+const TEST_PACKAGES: [&str; 10] = [
+    "maturin>=1.7,<2",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "matplotlib",
+    "pytest",
+    "mypy",
+    "cma",
+    "ribs[visualize]==0.12.0",
+];
 
 /// Builds the wheel, installs it and runs the tests. Some read what the `luminary` program wrote; they get its path.
 pub(crate) fn test() -> Result<(), String> {

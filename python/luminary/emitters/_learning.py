@@ -10,7 +10,7 @@ from luminary._seed import native_seed
 from luminary._validate import as_native, check_shape
 from luminary.emitters._common import check_told, native_bounds, tell_native
 from luminary.emitters._emitter_base import EmitterBase, solution_dtype
-from luminary.emitters.opt import _STRATEGIES, _get_es
+from luminary.emitters.opt import _NATIVE_STRATEGIES, _get_es
 from luminary.emitters.opt._native_strategy import is_native_shape, native_arguments
 from luminary.emitters.rankers import _NATIVE, _get_ranker
 
@@ -55,7 +55,7 @@ class LearningEmitter(EmitterBase):
         """Builds the native emitter, or ranker and strategy when any part is not the engine's."""
         ranker_class, es_class, es_kwargs = _get_ranker(ranker), _get_es(es), dict(es_kwargs or {})
         self._native, self._native_ranker = None, _name_of(ranker_class, _NATIVE)
-        es_name = _name_of(es_class, _STRATEGIES)
+        es_name = _name_of(es_class, _NATIVE_STRATEGIES)
         if is_native and self._native_ranker is not None and es_name is not None:
             is_bounded = native_bounds(*self._search_bounds()) is not None
             settings, n_rows = native_arguments(es_name, es_kwargs, self._strategy_dim(), batch_size, is_bounded)

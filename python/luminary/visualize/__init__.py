@@ -13,6 +13,7 @@ from luminary.visualize._cvt import cvt_archive_3d_plot, cvt_archive_heatmap
 from luminary.visualize._distributions import aggregate_cdf, archive_ecdf, archive_histogram, parallel_axes_plot
 from luminary.visualize._grid import grid_archive_heatmap
 from luminary.visualize._points import proximity_archive_plot, sliding_boundaries_archive_heatmap
+from luminary.visualize._qdax import qdax_repertoire_3d_plot, qdax_repertoire_heatmap
 
 __all__ = [
     "aggregate_cdf",
@@ -23,5 +24,7 @@ __all__ = [
     "grid_archive_heatmap",
     "parallel_axes_plot",
     "proximity_archive_plot",
+    "qdax_repertoire_3d_plot",
+    "qdax_repertoire_heatmap",
     "sliding_boundaries_archive_heatmap",
 ]

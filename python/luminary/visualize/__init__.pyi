@@ -12,6 +12,8 @@ __all__ = [
     "grid_archive_heatmap",
     "parallel_axes_plot",
     "proximity_archive_plot",
+    "qdax_repertoire_3d_plot",
+    "qdax_repertoire_heatmap",
     "sliding_boundaries_archive_heatmap",
 ]
 
@@ -159,3 +161,5 @@ def sliding_boundaries_archive_heatmap(
     cbar_kwargs: dict[str, Any] | None = None,
     rasterized: bool = False,
 ) -> None: ...
+def qdax_repertoire_heatmap(repertoire: Any, ranges: Collection[tuple[float, float]], *args: Any, **kwargs: Any) -> None: ...
+def qdax_repertoire_3d_plot(repertoire: Any, ranges: Collection[tuple[float, float]], *args: Any, **kwargs: Any) -> None: ...

@@ -17,7 +17,10 @@ from luminary.visualize._common import (
     matplotlib,
     plt,
 )
-from luminary.visualize._voronoi import cells_2d, cells_3d
+from luminary.visualize._voronoi import cells_2d, faces_3d
+
+# Transparent, as the background of a figure may be.
+_NO_ELITE = (1.0, 1.0, 1.0, 0.0)
 
 
 def cvt_archive_heatmap(
@@ -101,21 +104,20 @@ def _draw_strip(archive, ax, index, objective, aspect, settings):
 
 
 def _polygons(points, lower, upper, clip):
-    """The polygons of each cell: one, none, or several where a shape cuts it into parts."""
-    # Without clipping the lines around the outer cells lie beyond the axes.
-    beyond = 0.0 if clip is True else 0.05 * (upper - lower)
-    polygons = cells_2d(points, lower - beyond, upper + beyond)
-    return [_intersection(polygon, clip) if _is_shape(clip) else [polygon] for polygon in polygons]
+    """Pairs of a cell and a polygon: for each cell one, none, or several where a shape cuts it into parts."""
+    cells = cells_2d(points, lower, upper, clip is True)
+    if not _is_shape(clip):
+        return cells
+    return [(cell, part) for cell, polygon in cells for part in _intersection(polygon, clip)]
 
 
-def _draw_polygons(ax, cells, index, objective, settings, lines):
-    """Cells of two measures, white where there is no elite."""
+def _draw_polygons(ax, polygons, index, objective, settings, lines):
+    """Cells of two measures; nothing but the lines where there is no elite."""
     colors = color_scale(objective, settings)
     values = dict(zip(np.asarray(index).tolist(), objective))
     shown = [
-        (polygon, colors.to_rgba(values[cell]) if cell in values else (1.0, 1.0, 1.0, 1.0))
-        for cell, polygons in enumerate(cells)
-        for polygon in polygons
+        (polygon, colors.to_rgba(values[cell]) if cell in values else _NO_ELITE)
+        for cell, polygon in polygons
         if len(polygon) >= 3
     ]
     collection = matplotlib.collections.PolyCollection(
@@ -214,12 +216,9 @@ def cvt_archive_3d_plot(
         set_limits(low, high)
     colors = color_scale(objective, color_settings(objective, cmap, vmin, vmax))
     values = dict(zip(np.asarray(index).tolist(), objective))
-    faces, facecolors = [], []
-    for cell, cell_faces in enumerate(cells_3d(points, lower, upper)):
-        color = colors.to_rgba(values[cell], alpha=cell_alpha) if cell in values else (1.0, 1.0, 1.0, 0.0)
-        faces += cell_faces
-        facecolors += [color] * len(cell_faces)
-    ax.add_collection3d(Poly3DCollection(faces, edgecolor=[ec], facecolor=facecolors, lw=lw))
+    cells, faces = zip(*faces_3d(points, lower, upper))
+    facecolors = [colors.to_rgba(values[cell], alpha=cell_alpha) if cell in values else _NO_ELITE for cell in cells]
+    ax.add_collection(Poly3DCollection(faces, edgecolor=[ec] * len(faces), facecolor=facecolors, lw=lw))
     if plot_elites:
         ax.scatter(*measures.T, s=elite_ms, c=objective, norm=colors.norm, cmap=colors.cmap, lw=0.0, alpha=elite_alpha)
     if plot_centroids:

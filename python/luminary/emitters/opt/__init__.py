@@ -1,7 +1,7 @@
 """Evolution strategies and gradient optimisers for emitters.
 
-Emitters take them as classes or by name: ``cma_es``, ``sep_cma_es``, ``lm_ma_es`` and ``openai_es`` for evolution
-strategies; ``adam`` and ``gradient_ascent`` for gradient optimisers; full class names work too.
+Emitters take them as classes or by name: ``cma_es``, ``sep_cma_es``, ``lm_ma_es``, ``openai_es`` and ``pycma_es`` for
+evolution strategies; ``adam`` and ``gradient_ascent`` for gradient optimisers; full class names work too.
 """
 
 from luminary.emitters.opt._evolution_strategy_base import EvolutionStrategyBase
@@ -12,11 +12,13 @@ from luminary.emitters.opt._native_es import (
     OpenAIEvolutionStrategy,
     SeparableCMAEvolutionStrategy,
 )
+from luminary.emitters.opt._pycma_es import PyCMAEvolutionStrategy
 
 __all__ = [
     "CMAEvolutionStrategy",
     "LMMAEvolutionStrategy",
     "OpenAIEvolutionStrategy",
+    "PyCMAEvolutionStrategy",
     "SeparableCMAEvolutionStrategy",
     "EvolutionStrategyBase",
     "AdamOpt",
@@ -24,12 +26,13 @@ __all__ = [
     "GradientOptBase",
 ]
 
-_STRATEGIES = {
+_NATIVE_STRATEGIES = {
     "cma_es": CMAEvolutionStrategy,
     "sep_cma_es": SeparableCMAEvolutionStrategy,
     "lm_ma_es": LMMAEvolutionStrategy,
     "openai_es": OpenAIEvolutionStrategy,
 }
+_STRATEGIES = {**_NATIVE_STRATEGIES, "pycma_es": PyCMAEvolutionStrategy}
 _OPTIMIZERS = {"adam": AdamOpt, "gradient_ascent": GradientAscentOpt}
 
 

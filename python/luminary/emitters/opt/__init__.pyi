@@ -10,6 +10,7 @@ __all__ = [
     "CMAEvolutionStrategy",
     "LMMAEvolutionStrategy",
     "OpenAIEvolutionStrategy",
+    "PyCMAEvolutionStrategy",
     "SeparableCMAEvolutionStrategy",
     "EvolutionStrategyBase",
     "AdamOpt",
@@ -101,6 +102,25 @@ class OpenAIEvolutionStrategy(_Native):
     ) -> None: ...
     @property
     def mirror_sampling(self) -> bool: ...
+
+class PyCMAEvolutionStrategy(EvolutionStrategyBase):
+    def __init__(
+        self,
+        sigma0: Float,
+        solution_dim: Int,
+        batch_size: Int | None = None,
+        seed: Any = None,
+        dtype: DTypeLike = ...,
+        lower_bounds: Float | ArrayLike | None = None,
+        upper_bounds: Float | ArrayLike | None = None,
+        opts: dict[str, Any] | None = None,
+    ) -> None: ...
+    def reset(self, x0: np.ndarray[Any, Any]) -> None: ...
+    def check_stop(self, ranking_values: np.ndarray[Any, Any]) -> bool: ...
+    def ask(self, batch_size: Int | None = None) -> np.ndarray[Any, Any]: ...
+    def tell(
+        self, ranking_indices: np.ndarray[Any, Any], ranking_values: np.ndarray[Any, Any], num_parents: Int
+    ) -> None: ...
 
 class GradientOptBase(ABC):
     def __init__(self, theta0: ArrayLike, lr: Float) -> None: ...
