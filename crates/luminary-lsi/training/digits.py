@@ -45,21 +45,28 @@ def fetch(folder):
     return data
 
 
+def ink(images):
+    """The strokes: what is at least a third as bright as the brightest pixel; the rest is background."""
+    images = np.clip(images, 0, 1)
+    return np.where(3 * images >= images.max(axis=(1, 2), keepdims=True), images, 0)
+
+
 def thickness(images):
     """Mean width of the strokes in pixels: twice the area over the length of the outline."""
-    ink = images
-    outline = np.abs(np.diff(ink, axis=1)).sum(axis=(1, 2)) + np.abs(np.diff(ink, axis=2)).sum(axis=(1, 2))
+    strokes = ink(images)
+    outline = np.abs(np.diff(strokes, axis=1)).sum(axis=(1, 2)) + np.abs(np.diff(strokes, axis=2)).sum(axis=(1, 2))
     # A line of width w and length l at any angle has an outline of about 2 l, counted 4 / pi times along the axes.
-    return 2 * ink.sum(axis=(1, 2)) / np.maximum(outline * np.pi / 4, 1e-6)
+    return 2 * strokes.sum(axis=(1, 2)) / np.maximum(outline * np.pi / 4, 1e-6)
 
 
 def slant(images):
     """How far the digit leans to the right: the slope of its rows' centres, in pixels to the right for each pixel up."""
+    strokes = ink(images)
     rows, columns = np.mgrid[: images.shape[1], : images.shape[2]]
-    mass = np.maximum(images.sum(axis=(1, 2)), 1e-6)
+    mass = np.maximum(strokes.sum(axis=(1, 2)), 1e-6)
 
     def mean(values):
-        return (images * values).sum(axis=(1, 2)) / mass
+        return (strokes * values).sum(axis=(1, 2)) / mass
 
     row, column = mean(rows), mean(columns)
     covariance = mean(rows * columns) - row * column

@@ -14,7 +14,7 @@ import digits
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 IMAGE_SIZE = 24
@@ -150,12 +150,11 @@ def cut(images, rng):
     return (window.expand(-1, 3, -1, -1) - COLOUR_MEAN) / COLOUR_DEVIATION
 
 
-def contrast(model, images, texts):
+def contrast(model, image_vectors, texts):
     """The loss of CLIP, with images that have the same caption sharing it."""
     unique = sorted(set(texts))
     place = {text: index for index, text in enumerate(unique)}
     targets = torch.tensor([place[text] for text in texts])
-    image_vectors = model.embed_images(images)
     text_vectors = model.embed_texts(*encode(unique))
     logits = model.logit_scale.exp() * image_vectors @ text_vectors.T
     share = F.one_hot(targets, len(unique)).float()
@@ -177,7 +176,7 @@ def train(data, n_epochs, batch_size, seed):
     for step in range(n_steps):
         batch = rng.integers(len(images), size=batch_size)
         texts = [digits.caption(rng, labels[i], weight[i], lean[i]) for i in batch]
-        loss = contrast(model, cut(images[batch], rng), texts)
+        loss = contrast(model, model.embed_images(cut(images[batch], rng)), texts)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -220,9 +219,21 @@ def main():
     torch.manual_seed(arguments.seed)
     model = train(arguments.data, arguments.epochs, arguments.batch_size, arguments.seed)
     examine(model, arguments.data)
+    store(model, arguments.output)
+
+
+def store(model, path):
     weights = {name: values.detach().contiguous() for name, values in model.state_dict().items()}
     weights["text_model.vocabulary"] = torch.tensor(digits.VOCABULARY, dtype=torch.int32)
-    save_file(weights, arguments.output, {"vision_heads": str(IMAGE_HEADS), "text_heads": str(TEXT_HEADS)})
+    save_file(weights, path, {"vision_heads": str(IMAGE_HEADS), "text_heads": str(TEXT_HEADS)})
+
+
+def load(path):
+    """A model that `store` has written."""
+    model, weights = SmallClip(len(digits.VOCABULARY)), load_file(path)
+    del weights["text_model.vocabulary"]
+    model.load_state_dict(weights)
+    return model
 
 
 if __name__ == "__main__":

@@ -16,12 +16,14 @@ import time
 import digits
 import torch
 import torch.nn.functional as F
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 LATENT_DIM = 64
 CHANNELS = {4: 64, 8: 48, 16: 32, 32: 16}
 N_MAPPING_LAYERS = 4
+# Style inputs: an RGB layer shares the first one of the next block.
+N_STYLES = 2 * len(CHANNELS)
 # The share of the steps after which the discriminator takes part, and the weight of its verdict in the generator's loss.
 ADVERSARY_FROM, ADVERSARY_WEIGHT = 0.7, 10.0
 
@@ -118,12 +120,16 @@ class Synthesis(nn.Module):
             inputs = outputs
 
     def forward(self, w, noise="random"):
+        """Images of a w for each style input (n, N_STYLES, LATENT_DIM)."""
         image = None
-        for size in CHANNELS:
+        for index, size in enumerate(CHANNELS):
             block = getattr(self, f"b{size}")
-            x = block.const.expand(w.shape[0], -1, -1, -1) if size == 4 else block.conv0(x, w, noise)
-            x = block.conv1(x, w, noise)
-            rgb = block.torgb(x, w)
+            if size == 4:
+                x = block.const.expand(w.shape[0], -1, -1, -1)
+            else:
+                x = block.conv0(x, w[:, 2 * index - 1], noise)
+            x = block.conv1(x, w[:, 2 * index], noise)
+            rgb = block.torgb(x, w[:, 2 * index + 1])
             if image is not None:
                 wide = torch.zeros(*image.shape[:2], size, size)
                 wide[:, :, ::2, ::2] = image
@@ -138,7 +144,7 @@ class Generator(nn.Module):
         self.mapping, self.synthesis = Mapping(), Synthesis()
 
     def forward(self, z, noise="random"):
-        return self.synthesis(self.mapping(z), noise)
+        return self.synthesis(self.mapping(z)[:, None].expand(-1, N_STYLES, -1), noise)
 
 
 def down(inputs, outputs):
@@ -255,6 +261,13 @@ def store(generator, path):
         if "torgb.weight" in name or "torgb.bias" in name:
             values.copy_(values.mean(0, keepdim=True).expand_as(values))
     save_file(weights, path)
+
+
+def load(path):
+    """A generator that `store` has written."""
+    generator = Generator().requires_grad_(False)
+    generator.load_state_dict(load_file(path))
+    return generator
 
 
 if __name__ == "__main__":

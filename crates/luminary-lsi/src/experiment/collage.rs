@@ -12,7 +12,8 @@ use crate::domains::{Image, ImageProblem};
 /// The best image of each part of measure space.
 ///
 /// The first measure grows from left to right and the second from bottom to top, each from the least to the greatest that
-/// the archive's elites have; further measures are not shown.
+/// the archive's elites have within its bounds; what is outside of them counts as on the border, as in the archive. Further
+/// measures are not shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Collage {
     columns: usize,
@@ -128,6 +129,7 @@ impl Collage {
 /// What the elites have of a measure, in equal parts.
 struct Range {
     measure: usize,
+    bounds: (f64, f64),
     low: f64,
     high: f64,
     n_parts: usize,
@@ -135,15 +137,18 @@ struct Range {
 
 impl Range {
     fn of(archive: &Archive, measure: usize, n_parts: usize) -> Self {
-        let values = archive.elites().filter_map(|elite| elite.measures.get(measure).copied());
+        let unbounded = (f64::NEG_INFINITY, f64::INFINITY);
+        let bounds = archive.cells().measure_bounds().get(measure).copied().unwrap_or(unbounded);
+        let values =
+            archive.elites().filter_map(|elite| elite.measures.get(measure).map(|x| x.clamp(bounds.0, bounds.1)));
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
-        Self { measure, low, high, n_parts }
+        Self { measure, bounds, low, high, n_parts }
     }
 
     fn part(&self, elite: &Elite<'_>) -> usize {
         let Some(value) = elite.measures.get(self.measure) else { return 0 };
         // All elites at one value make a range of nothing: 0 / 0, which is part 0.
-        let share = (value - self.low) / (self.high - self.low);
+        let share = (value.clamp(self.bounds.0, self.bounds.1) - self.low) / (self.high - self.low);
         ((share * self.n_parts as f64) as usize).min(self.n_parts - 1)
     }
 }
@@ -170,6 +175,8 @@ fn resized(image: &Image, size: usize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use luminary::archive::{AddReport, ArchiveConfig, Batch, NonFinite};
+
     use super::*;
 
     fn image(size: usize) -> Image {
@@ -186,6 +193,22 @@ mod tests {
         assert_eq!(double[3 * 15..], expected[9..]);
         let half = resized(&image(2), 1);
         assert_eq!(half, [(3 + 6 + 9) / 4, (1 + 4 + 7 + 10) / 4, (2 + 5 + 8 + 11) / 4]);
+    }
+
+    #[test]
+    fn what_is_outside_the_bounds_is_on_the_border() {
+        let mut archive = ArchiveConfig::grid(1, vec![10, 10], vec![(-1.0, 1.0); 2]).build().unwrap();
+        let measures = [-0.5, 0.0, 0.25, 0.0, 7.0, 0.0];
+        let batch = Batch { solutions: &[0.0; 3], objectives: &[1.0; 3], measures: &measures, extras: &[] };
+        archive.add(&batch, NonFinite::Fail, &mut AddReport::default()).unwrap();
+        let range = Range::of(&archive, 0, 3);
+        assert_eq!((range.low, range.high), (-0.5, 1.0));
+        let mut parts: Vec<usize> = archive.elites().map(|elite| range.part(&elite)).collect();
+        parts.sort_unstable();
+        assert_eq!(parts, [0, 1, 2]);
+        // All at one value.
+        let range = Range::of(&archive, 1, 3);
+        assert!(archive.elites().all(|elite| range.part(&elite) == 0));
     }
 
     #[test]

@@ -71,8 +71,9 @@ pub enum DomainConfig {
 impl Experiment {
     /// The small models on LSI (StyleGAN2): eights, from thin to bold and from slanted left to slanted right.
     ///
-    /// What differs from the paper follows from the models: the prompts, bounds as wide as the angles that the small
-    /// image-text model gives, 8 cutouts, and a penalty that begins where the samples that are considered for the start lie.
+    /// What differs from the paper follows from the models: the prompts, bounds at two standard deviations of the strokes of
+    /// real digits, each of which the small image-text model was taught to count a quarter, 8 cutouts, and a penalty that
+    /// begins where the samples that are considered for the start lie.
     pub fn digits() -> Self {
         let config = LsiStyleGan2Config {
             objective: "a photo of an eight".into(),
@@ -80,7 +81,7 @@ impl Experiment {
                 PromptPair::new("a thin eight", "a bold eight"),
                 PromptPair::new("a slanted left eight", "a slanted right eight"),
             ],
-            measure_bounds: vec![(-0.8, 0.8); 2],
+            measure_bounds: vec![(-0.5, 0.5); 2],
             penalty_from: 0.7,
             cutouts: Cutouts { count: 8, ..Cutouts::default() },
             ..LsiStyleGan2Config::default()
@@ -95,7 +96,7 @@ impl Experiment {
             measures: vec!["a bold eight".into(), "a slanted right eight".into()],
             measure_bounds: vec![(1.0, 4.0); 2],
             // The small model's logit scale, which makes the loss one over the cosine, as the official one's 100 does.
-            loss_numerator: 13.389,
+            loss_numerator: 15.926,
             ..LsiStyleGanConfig::default()
         };
         Self { models: Models::Digits, domain: DomainConfig::StyleGan(config) }

@@ -39,15 +39,16 @@ fn collages_vary_as_the_prompts_say() {
     assert_eq!((summary.status, summary.iterations), (Status::Finished, 60));
     assert!([EXPERIMENT, COLLAGE, "result.parquet", "summary.json"].iter().all(|name| out.join(name).exists()));
 
-    // Statistics of strokes that know nothing of CLIP.
+    // Statistics of strokes that know nothing of CLIP. Here there are 85 images with correlations of 0.96 and 0.99; before the
+    // model had learnt from what searches find, 0.6 for the slant.
     let collage = study.collage(&out, 12, 9).unwrap();
     let places = (0..12).flat_map(|column| (0..9).map(move |row| (column, row)));
     let tiles: Vec<&Tile> = places.filter_map(|(column, row)| collage.tile(column, row)).collect();
-    assert!(tiles.len() > 15, "{} images", tiles.len());
+    assert!(tiles.len() > 50, "{} images", tiles.len());
     let bold = correlation(&tiles, |tile| (tile.measures[0], width(&tile.image)));
-    assert!(bold > 0.5, "from thin to bold the correlation with the width of strokes is {bold:.2}");
+    assert!(bold > 0.85, "from thin to bold the correlation with the width of strokes is {bold:.2}");
     let lean = correlation(&tiles, |tile| (tile.measures[1], slant(&tile.image)));
-    assert!(lean > 0.3, "from left to right the correlation with the slant is {lean:.2}");
+    assert!(lean > 0.9, "from left to right the correlation with the slant is {lean:.2}");
 }
 
 fn correlation(tiles: &[&Tile], pair: fn(&Tile) -> (f64, f64)) -> f64 {
