@@ -50,9 +50,53 @@ impl Image {
         Ok(Self { size: width, rgb: pixels.chunks_exact(colours).flat_map(|pixel| &pixel[..3]).copied().collect() })
     }
 
+    /// Writes a PNG file.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write_png(&self, path: &Path) -> io::Result<()> {
+        let size = self.size as u32;
+        let mut encoder = png::Encoder::new(io::BufWriter::new(std::fs::File::create(path)?), size, size);
+        encoder.set_color(png::ColorType::Rgb);
+        let mut writer = encoder.write_header().map_err(io::Error::other)?;
+        writer.write_image_data(&self.rgb).and_then(|()| writer.finish()).map_err(io::Error::other)
+    }
+
     /// The image as a generator would have made it.
     pub(super) fn to_generator(&self, place: &Place) -> Tensor<4> {
         let colour = |colour: usize| self.rgb.iter().skip(colour).step_by(3).map(|&byte| f64::from(byte) / 127.5 - 1.0);
         place.tensor((0..3).flat_map(colour).collect(), [1, 3, self.size, self.size])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("image.png");
+        let image = Image { size: 5, rgb: (0..75).map(|i| (i * 3) as u8).collect() };
+        image.write_png(&path).unwrap();
+        assert_eq!(Image::read_png(&path).unwrap(), image);
+    }
+
+    #[test]
+    fn other_images_are_refused_with_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("image.png");
+        let refusal = |width: u32, height: u32, colour: png::ColorType| {
+            let mut encoder = png::Encoder::new(std::fs::File::create(&path).unwrap(), width, height);
+            encoder.set_color(colour);
+            let pixels = vec![0; (width * height) as usize * colour.samples()];
+            encoder.write_header().unwrap().write_image_data(&pixels).unwrap();
+            Image::read_png(&path).unwrap_err().to_string()
+        };
+        assert!(refusal(4, 3, png::ColorType::Rgb).contains("found 4 by 3 pixels"));
+        assert!(refusal(4, 4, png::ColorType::Grayscale).contains("Grayscale"));
+        std::fs::write(&path, b"not a picture").unwrap();
+        assert!(Image::read_png(&path).is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use luminary_plot::PlotError;
 use luminary_run::RunError;
 use thiserror::Error;
 
@@ -20,6 +21,9 @@ pub enum ExperimentError {
     /// The run cannot be started, continued or written.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A picture that cannot be drawn.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
     /// A description of an experiment that does not read.
     #[error("cannot understand {}: {message}", path.display())]
     Unreadable {

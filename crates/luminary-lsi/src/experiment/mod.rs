@@ -278,7 +278,8 @@ impl Study {
         let folder = run.path().to_owned();
         let evaluator = Evaluator::InProcess(Box::new(Shared(Arc::clone(&self.problem))));
         let summary = run.execute_with(evaluator, stop, watch)?;
-        self.collage(&folder, Collage::COLUMNS, Collage::ROWS)?.write_png(&folder.join(COLLAGE))?;
+        let collage = self.collage(&folder, Collage::COLUMNS, Collage::ROWS)?;
+        collage.write_png(&self.experiment.labels(), &folder.join(COLLAGE))?;
         Ok(summary)
     }
 
