@@ -1,5 +1,6 @@
 //! Convolutions as products with the matrix of all patches, a strip of rows at a time.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use burn_tensor::Tensor;
@@ -26,19 +27,21 @@ pub(in crate::tape) fn correlate(x: Tensor<4>, kernel: &Tensor<4>, geometry: Geo
     let [n, _, height, width] = x.dims();
     let patches = Patches::new(kernel.dims(), [height, width], geometry);
     let (x, kernel) = (Elements::of(x), Elements::of(kernel.clone()));
-    let mut y = vec![0.0; n * patches.n_outputs * patches.n_places()];
-    let images = x.get().chunks_exact(patches.n_inputs * height * width);
-    for (image, y) in images.zip(y.chunks_exact_mut(patches.n_outputs * patches.n_places())) {
+    let y_len = patches.n_outputs * patches.n_places();
+    let mut y = Vec::with_capacity(n * y_len);
+    let (mut matrix, images) = (Vec::new(), x.get().chunks_exact(patches.n_inputs * height * width));
+    for (image, y) in images.zip(y.spare_capacity_mut().chunks_exact_mut(y_len)) {
         if patches.are_the_image() {
             patches.multiply(kernel.get(), image, 0..patches.out_height, y);
             continue;
         }
-        let mut matrix = Vec::new();
         for rows in patches.strips() {
             patches.gather(image, rows.clone(), &mut matrix);
             patches.multiply(kernel.get(), &matrix, rows, y);
         }
     }
+    // SAFETY: the products of all rows of all images have been written.
+    unsafe { y.set_len(n * y_len) };
     tensor(y, [n, patches.n_outputs, patches.out_height, patches.out_width])
 }
 
@@ -49,18 +52,26 @@ pub(in crate::tape) fn spread(y: Tensor<4>, kernel: &Tensor<4>, geometry: Geomet
     let patches = Patches::new(kernel.dims(), size, geometry);
     let (y, kernel) = (Elements::of(y), Elements::of(kernel.clone()));
     let image_len = patches.n_inputs * size[0] * size[1];
-    let mut x = vec![0.0; n * image_len];
-    let images = x.chunks_exact_mut(image_len);
-    for (image, y) in images.zip(y.get().chunks_exact(patches.n_outputs * patches.n_places())) {
-        if patches.are_the_image() {
-            patches.multiply_transposed(kernel.get(), y, 0..patches.out_height, image);
-            continue;
+    let images = y.get().chunks_exact(patches.n_outputs * patches.n_places());
+    if patches.are_the_image() {
+        let mut x = Vec::with_capacity(n * image_len);
+        for (y, x) in images.zip(x.spare_capacity_mut().chunks_exact_mut(image_len)) {
+            patches.multiply_transposed(kernel.get(), y, 0..patches.out_height, x);
         }
-        let mut matrix = Vec::new();
+        // SAFETY: the products of all images have been written.
+        unsafe { x.set_len(n * image_len) };
+        return tensor(x, [n, patches.n_inputs, size[0], size[1]]);
+    }
+    let (mut x, mut matrix) = (vec![0.0; n * image_len], Vec::<f32>::new());
+    for (y, x) in images.zip(x.chunks_exact_mut(image_len)) {
         for rows in patches.strips() {
-            matrix.resize(patches.patch_len() * rows.len() * patches.out_width, 0.0);
-            patches.multiply_transposed(kernel.get(), y, rows.clone(), &mut matrix);
-            patches.scatter(&matrix, rows, image);
+            let matrix_len = patches.patch_len() * rows.len() * patches.out_width;
+            matrix.clear();
+            matrix.reserve(matrix_len);
+            patches.multiply_transposed(kernel.get(), y, rows.clone(), &mut matrix.spare_capacity_mut()[..matrix_len]);
+            // SAFETY: the product has been written.
+            unsafe { matrix.set_len(matrix_len) };
+            patches.scatter(&matrix, rows, x);
         }
     }
     tensor(x, [n, patches.n_inputs, size[0], size[1]])
@@ -184,8 +195,8 @@ impl Patches {
         }
     }
 
-    /// `kernels matrix` for the patches of `rows`, into all outputs.
-    fn multiply(&self, kernels: &[f32], matrix: &[f32], rows: Range<usize>, y: &mut [f32]) {
+    /// Writes `kernels matrix`, the outputs of all places of `rows`.
+    fn multiply(&self, kernels: &[f32], matrix: &[f32], rows: Range<usize>, y: &mut [MaybeUninit<f32>]) {
         let (m, k, n) = (self.n_outputs, self.patch_len(), rows.len() * self.out_width);
         let start = rows.start * self.out_width;
         assert!(kernels.len() == m * k && matrix.len() == k * n && y.len() == m * self.n_places());
@@ -197,7 +208,7 @@ impl Patches {
                 m,
                 n,
                 k,
-                y.as_mut_ptr().add(start),
+                y.as_mut_ptr().cast::<f32>().add(start),
                 1,
                 self.n_places() as isize,
                 false,
@@ -217,8 +228,8 @@ impl Patches {
         }
     }
 
-    /// `kernels^T y` for the places of `rows`, as a matrix of patches.
-    fn multiply_transposed(&self, kernels: &[f32], y: &[f32], rows: Range<usize>, matrix: &mut [f32]) {
+    /// Writes `kernels^T y`, the matrix of patches of the places of `rows`.
+    fn multiply_transposed(&self, kernels: &[f32], y: &[f32], rows: Range<usize>, matrix: &mut [MaybeUninit<f32>]) {
         let (m, k, n) = (self.patch_len(), self.n_outputs, rows.len() * self.out_width);
         let start = rows.start * self.out_width;
         assert!(kernels.len() == m * k && matrix.len() == m * n && y.len() == k * self.n_places());
@@ -230,7 +241,7 @@ impl Patches {
                 m,
                 n,
                 k,
-                matrix.as_mut_ptr(),
+                matrix.as_mut_ptr().cast::<f32>(),
                 1,
                 n as isize,
                 false,

@@ -18,46 +18,47 @@ pub(in crate::tape) fn correlate_planes(x: &Tensor<4>, kernels: &Tensor<4>, padd
     let (x, kernels) = (Elements::of(x.clone()), Elements::of(kernels.clone()));
     let padded_width = width + 2 * padding;
     let mut padded = vec![0.0; (height + 2 * padding) * padded_width];
-    let mut y = vec![0.0; n * channels * out_height * out_width];
-    let planes = x.get().chunks_exact(height * width).zip(y.chunks_exact_mut(out_height * out_width));
-    for (index, (plane, y)) in planes.enumerate() {
+    let (mut y, mut line) = (Vec::with_capacity(n * channels * out_height * out_width), vec![0.0; out_width]);
+    for (index, plane) in x.get().chunks_exact(height * width).enumerate() {
         let inner = padded.chunks_exact_mut(padded_width).skip(padding);
         for (to, from) in inner.zip(plane.chunks_exact(width)) {
             to[padding..padding + width].copy_from_slice(from);
         }
         let kernel = kernels.get().chunks_exact(size * size).nth(index % n_kernels).expect("there is a kernel");
-        correlate(Level::best(), &padded, padded_width, kernel, y, out_width);
+        for rows in padded.windows(size * padded_width).step_by(padded_width) {
+            correlate(Level::best(), rows, padded_width, kernel, &mut line);
+            y.extend_from_slice(&line);
+        }
     }
     Some(tensor(y, [n, channels, out_height, out_width]))
 }
 
 dispatch! {
-    fn correlate_3(level: Level, x: &[f32], width: usize, taps: &[f32], y: &mut [f32], out_width: usize) {
-        correlate_plane::<3>(x, width, taps, y, out_width);
+    fn correlate_3(level: Level, x: &[f32], width: usize, taps: &[f32], y: &mut [f32]) {
+        correlate_line::<3>(x, width, taps, y);
     }
 }
 
 dispatch! {
-    fn correlate_4(level: Level, x: &[f32], width: usize, taps: &[f32], y: &mut [f32], out_width: usize) {
-        correlate_plane::<4>(x, width, taps, y, out_width);
+    fn correlate_4(level: Level, x: &[f32], width: usize, taps: &[f32], y: &mut [f32]) {
+        correlate_line::<4>(x, width, taps, y);
     }
 }
 
+/// One line of a result, from K lines of zeros, pixels and zeros.
 #[inline(always)]
-fn correlate_plane<const K: usize>(x: &[f32], width: usize, taps: &[f32], y: &mut [f32], out_width: usize) {
-    let taps: [[f32; K]; K] = std::array::from_fn(|row| std::array::from_fn(|column| taps[row * K + column]));
-    for (row, y) in y.chunks_exact_mut(out_width).enumerate() {
-        // Slices of one length each, so that the loop over them needs no checks.
-        let shifted: [[&[f32]; K]; K] =
-            std::array::from_fn(|below| std::array::from_fn(|right| &x[(row + below) * width + right..][..out_width]));
-        for (column, y) in y.iter_mut().enumerate() {
-            let mut sum = 0.0;
-            for below in 0..K {
-                for right in 0..K {
-                    sum += taps[below][right] * shifted[below][right][column];
-                }
+fn correlate_line<const K: usize>(x: &[f32], width: usize, taps: &[f32], y: &mut [f32]) {
+    let taps: [[f32; K]; K] = std::array::from_fn(|below| std::array::from_fn(|right| taps[below * K + right]));
+    // Slices of one length each, so that the loop over them needs no checks.
+    let shifted: [[&[f32]; K]; K] =
+        std::array::from_fn(|below| std::array::from_fn(|right| &x[below * width + right..][..y.len()]));
+    for (column, y) in y.iter_mut().enumerate() {
+        let mut sum = 0.0;
+        for below in 0..K {
+            for right in 0..K {
+                sum += taps[below][right] * shifted[below][right][column];
             }
-            *y = sum;
         }
+        *y = sum;
     }
 }

@@ -10,18 +10,18 @@ pub(in crate::tape) fn from_wavelet(x: Tensor<4>) -> Tensor<4> {
     let [n, channels, height, width] = x.dims();
     let (n_outputs, plane_len) = (channels / 4, height * width);
     let x = Elements::of(x);
-    let mut y = vec![0.0; n * channels * plane_len];
-    for (index, y) in y.chunks_exact_mut(4 * plane_len).enumerate() {
+    let (mut y, mut lines) = (Vec::with_capacity(n * channels * plane_len), vec![0.0; 4 * width]);
+    for index in 0..n * n_outputs {
         let [means, first, second, third] = coefficients(index, n_outputs)
             .map(|channel| x.get()[channel * plane_len..(channel + 1) * plane_len].chunks_exact(width));
-        let rows = means.zip(first).zip(second.zip(third)).zip(y.chunks_exact_mut(4 * width));
-        for (((means, first), (second, third)), rows) in rows {
-            let (top, bottom) = rows.split_at_mut(2 * width);
+        for ((means, first), (second, third)) in means.zip(first).zip(second.zip(third)) {
+            let (top, bottom) = lines.split_at_mut(2 * width);
             let pairs = top.chunks_exact_mut(2).zip(bottom.chunks_exact_mut(2));
             let inputs = means.iter().zip(first).zip(second.iter().zip(third));
             for (((a, b), (c, d)), (top, bottom)) in inputs.zip(pairs) {
                 [top[0], top[1], bottom[0], bottom[1]] = haar([*a, *b, *c, *d]);
             }
+            y.extend_from_slice(&lines);
         }
     }
     tensor(y, [n, n_outputs, 2 * height, 2 * width])
@@ -29,7 +29,7 @@ pub(in crate::tape) fn from_wavelet(x: Tensor<4>) -> Tensor<4> {
 
 /// The inverse of [`from_wavelet`], which is also its adjoint.
 pub(in crate::tape) fn to_wavelet(y: Tensor<4>) -> Tensor<4> {
-    let [n, n_outputs, height, width] = y.dims().map(|length| length);
+    let [n, n_outputs, height, width] = y.dims();
     let (height, width) = (height / 2, width / 2);
     let plane_len = height * width;
     let y = Elements::of(y);
