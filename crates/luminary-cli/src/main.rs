@@ -17,6 +17,11 @@ use clap::Parser;
 
 use args::{Arguments, Command, DemoArgs};
 
+/// Networks make and drop large tensors all the time.
+#[cfg(feature = "lsi")]
+#[global_allocator]
+static ALLOCATOR: luminary_lsi::Recycler = luminary_lsi::Recycler::new();
+
 fn main() -> ExitCode {
     let command = Arguments::parse().command.unwrap_or(Command::Demo(DemoArgs::default()));
     let outcome = match command {

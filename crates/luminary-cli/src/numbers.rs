@@ -13,6 +13,19 @@ pub(crate) fn grouped(value: u64) -> String {
     text
 }
 
+/// Something a second, with the digits that matter: `0.047`, `3.2`, `140`, `5,400,000`.
+pub(crate) fn rate(value: f64) -> String {
+    match value {
+        _ if !value.is_finite() => "?".into(),
+        0.0 => "0".into(),
+        _ if value < 1e-3 => format!("{value:.1e}"),
+        _ if value < 0.1 => format!("{value:.3}"),
+        _ if value < 1.0 => format!("{value:.2}"),
+        _ if value < 10.0 => format!("{value:.1}"),
+        _ => grouped(value.round() as u64),
+    }
+}
+
 /// Seconds as `7 s`, `3:07` or `2:05:09`.
 pub(crate) fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds > 1e9 {
@@ -65,6 +78,8 @@ mod tests {
     #[test]
     fn numbers_are_written_for_people() {
         assert_eq!([0, 12, 999, 1000, 5_400_000].map(grouped), ["0", "12", "999", "1,000", "5,400,000"]);
+        assert_eq!([0.0, 0.00052, 0.0471, 0.87, 3.21].map(rate), ["0", "5.2e-4", "0.047", "0.87", "3.2"]);
+        assert_eq!([9.97, 139.6, 5.4e6, f64::NAN].map(rate), ["10.0", "140", "5,400,000", "?"]);
         assert_eq!([6.6, 187.0, 7509.0, f64::INFINITY].map(duration), ["7 s", "3:07", "2:05:09", "?"]);
         assert_eq!([0.0312, 5.251, 187.0].map(elapsed), ["0.031 s", "5.25 s", "3:07"]);
         assert_eq!([0.0, -2.71, 1e-9, 2.5e9].map(score), ["0.00", "-2.71", "1.000e-9", "2.500e9"]);

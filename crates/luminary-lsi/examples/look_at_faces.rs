@@ -13,11 +13,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use luminary::problem::{DifferentiableProblem, Problem};
-use luminary_lsi::domains::{Faces, FacesConfig, Image};
+use luminary_lsi::domains::{Faces, FacesConfig};
 use luminary_lsi::networks::MobileStyleGan;
 use luminary_lsi::networks::faces::FaceNets;
-use luminary_lsi::{Place, Precision};
+use luminary_lsi::{Place, Precision, Recycler};
 use luminary_math::WideRng;
+
+#[global_allocator]
+static ALLOCATOR: Recycler = Recycler::new();
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -48,15 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "face {index}: objective {objective:.1}, age {age:.0}, gender score {gender:.1}; {evaluation:.2} s, with \
              gradient {gradient:.2} s"
         );
-        write_png(&domain.render(&solution)[0], &out.join(format!("face-{index}.png")))?;
+        domain.render(&solution)[0].write_png(&out.join(format!("face-{index}.png")))?;
     }
-    Ok(())
-}
-
-fn write_png(image: &Image, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    let size = image.size as u32;
-    let mut encoder = png::Encoder::new(std::fs::File::create(path)?, size, size);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.write_header()?.write_image_data(&image.rgb)?;
     Ok(())
 }

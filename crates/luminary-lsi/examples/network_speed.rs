@@ -8,7 +8,10 @@ use std::time::Instant;
 use luminary_lsi::networks::clip::Clip;
 use luminary_lsi::networks::{Generator, MobileStyleGan, Noise, StyleGan2};
 use luminary_lsi::tape::{Tape, Var};
-use luminary_lsi::{Place, Precision, to_vec};
+use luminary_lsi::{Place, Precision, Recycler, to_vec};
+
+#[global_allocator]
+static ALLOCATOR: Recycler = Recycler::new();
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

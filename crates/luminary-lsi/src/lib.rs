@@ -3,10 +3,12 @@
 
 pub mod domains;
 pub mod experiment;
+mod memory;
 pub mod networks;
 mod place;
 pub mod tape;
 pub mod weights;
 
 pub use burn_tensor::{Device, Tensor};
-pub use place::{Place, Precision, to_vec};
+pub use memory::Recycler;
+pub use place::{DeviceChoice, DeviceError, Place, Precision, to_vec};

@@ -34,6 +34,7 @@ mod ccdf;
 mod comparison;
 mod parallel;
 mod annealing;
+mod picture;
 mod report;
 
 // What they are made of.
@@ -60,4 +61,5 @@ pub use goal::Goal;
 pub use heatmap::{Heatmap, heatmap};
 pub use interval::{Estimate, estimate};
 pub use parallel::{ParallelAxes, parallel_axes};
+pub use picture::{Picture, picture};
 pub use report::{Precision, Report, ReportArchive, report};

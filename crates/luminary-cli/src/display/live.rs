@@ -13,7 +13,7 @@ use terminal_size::{Height, Width, terminal_size_of};
 use super::bar::{Pace, bar};
 use super::colour::Colours;
 use super::heatmap;
-use crate::numbers::{duration, grouped, maybe_score, score};
+use crate::numbers::{duration, grouped, maybe_score, rate, score};
 
 /// Often enough to look alive, seldom enough to cost nothing.
 const FRAME: Duration = Duration::from_millis(100);
@@ -74,7 +74,7 @@ impl Live {
             ("coverage", format!("{:.2} %", 100.0 * stats.coverage)),
             ("best", maybe_score(stats.obj_max.map(|best| self.goal.turn(best)))),
             ("restarts", grouped(scheduler.restarts().total())),
-            ("evals/s", grouped(self.pace.evaluations_per_second(progress) as u64)),
+            ("evals/s", rate(self.pace.evaluations_per_second(progress))),
             ("time", duration(progress.seconds)),
         ];
         let resumed = if self.start > 0 { format!(", from iteration {}", grouped(self.start)) } else { String::new() };

@@ -6,7 +6,7 @@ use luminary_run::config::Goal;
 use luminary_run::driver::{Note, Progress, Watch};
 
 use super::bar::Pace;
-use crate::numbers::{duration, grouped, maybe_score, score};
+use crate::numbers::{duration, grouped, maybe_score, rate, score};
 
 const SECONDS_BETWEEN: f64 = 60.0;
 
@@ -46,7 +46,7 @@ impl Watch for Plain {
             100.0 * stats.coverage,
             maybe_score(stats.obj_max.map(|best| self.goal.turn(best))),
             grouped(progress.scheduler.restarts().total()),
-            grouped(self.pace.evaluations_per_second(progress) as u64),
+            rate(self.pace.evaluations_per_second(progress)),
             duration(Pace::seconds_left(progress)),
         );
     }

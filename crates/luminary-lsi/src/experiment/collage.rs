@@ -1,13 +1,17 @@
 //! A grid of images over measure space, as in the paper's figures.
 
-use std::io;
+use std::io::Write;
 use std::path::Path;
 
 use luminary::archive::{Archive, Elite};
+use luminary_plot::{Measure, Picture, Style, picture};
 use luminary_run::RunError;
+use luminary_run::config::Labels;
 use luminary_run::folder::write_atomically;
 
 use crate::domains::{Image, ImageProblem};
+
+use super::ExperimentError;
 
 /// The best image of each part of measure space.
 ///
@@ -18,6 +22,8 @@ use crate::domains::{Image, ImageProblem};
 pub struct Collage {
     columns: usize,
     rows: usize,
+    /// The least and the greatest of the measures that are shown.
+    ranges: Vec<(f64, f64)>,
     /// Row by row from the bottom.
     tiles: Vec<Option<Tile>>,
 }
@@ -72,7 +78,8 @@ impl Collage {
                 image: images.next().expect("one image for each solution"),
             })
         };
-        Self { columns, rows, tiles: best.into_iter().map(tile).collect() }
+        let shown = ranges.iter().take(archive.measure_dim()).map(|range| (range.low, range.high));
+        Self { columns, rows, ranges: shown.collect(), tiles: best.into_iter().map(tile).collect() }
     }
 
     /// Images along the first measure.
@@ -90,20 +97,36 @@ impl Collage {
         self.tiles[row * self.columns + column].as_ref()
     }
 
-    /// Writes the picture.
+    /// Writes the picture, with the measures and their ranges at its sides.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
-    pub fn write_png(&self, path: &Path) -> Result<(), RunError> {
+    /// When the file cannot be written, or the picture is too large.
+    ///
+    /// # Panics
+    ///
+    /// When there are fewer labels than measures.
+    pub fn write_png(&self, labels: &Labels, path: &Path) -> Result<(), ExperimentError> {
         let (width, height, rgb) = self.draw();
-        let encode = |file: &mut dyn io::Write| -> Result<(), png::EncodingError> {
-            let mut encoder = png::Encoder::new(file, width as u32, height as u32);
-            encoder.set_color(png::ColorType::Rgb);
-            encoder.set_depth(png::BitDepth::Eight);
-            encoder.write_header()?.write_image_data(&rgb)
+        let axes: Vec<Measure> = self
+            .ranges
+            .iter()
+            .zip(&labels.measures)
+            .map(|(&(low, high), name)| Measure::new(name, low, high))
+            .collect();
+        let spec = Picture {
+            title: &labels.objective,
+            note: "the best of each part of the measures' ranges",
+            x: &axes[0],
+            y: axes.get(1),
+            size: (width, height),
+            rgb: &rgb,
         };
-        write_atomically(path, |file| encode(file).map_err(io::Error::other)).map_err(RunError::io("write", path))
+        // Text that can still be read when the picture is shown smaller.
+        let style = Style { font_size: (width as f64 / 60.0).clamp(12.0, 24.0), ..Style::default() };
+        let png = picture(&spec, &style)?.to_png(1.0)?;
+        write_atomically(path, |file| file.write_all(&png)).map_err(RunError::io("write", path))?;
+        Ok(())
     }
 
     /// Width, height and the colours of all pixels.
@@ -217,7 +240,12 @@ mod tests {
             let image = Image { size: 64, rgb: vec![value; 3 * 64 * 64] };
             Some(Tile { objective: 1.0, measures: vec![0.0; 2], image })
         };
-        let collage = Collage { columns: 2, rows: 2, tiles: vec![tile(10), tile(20), tile(30), None] };
+        let collage = Collage {
+            columns: 2,
+            rows: 2,
+            ranges: vec![(0.0, 1.0); 2],
+            tiles: vec![tile(10), tile(20), tile(30), None],
+        };
         let (width, height, rgb) = collage.draw();
         assert_eq!((width, height), (2 * 66 + 2, 2 * 66 + 2));
         let at = |x: usize, y: usize| rgb[3 * (y * width + x)];

@@ -2,15 +2,20 @@
 
 use std::path::PathBuf;
 
+use luminary_plot::PlotError;
 use luminary_run::RunError;
 use thiserror::Error;
 
 use crate::domains::LsiError;
+use crate::place::DeviceError;
 use crate::weights::WeightError;
 
 /// Why an experiment cannot be run.
 #[derive(Debug, Error)]
 pub enum ExperimentError {
+    /// A device that cannot be had.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// Weights that cannot be used.
     #[error(transparent)]
     Weights(#[from] WeightError),
@@ -20,6 +25,9 @@ pub enum ExperimentError {
     /// The run cannot be started, continued or written.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// A picture that cannot be drawn.
+    #[error(transparent)]
+    Plot(#[from] PlotError),
     /// A description of an experiment that does not read.
     #[error("cannot understand {}: {message}", path.display())]
     Unreadable {

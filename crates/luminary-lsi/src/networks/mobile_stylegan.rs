@@ -13,7 +13,7 @@ use crate::tape::Var;
 use crate::weights::{ModelKind, WeightError, WeightFile, Weights};
 
 use super::mapping::Convention;
-use super::{Generator, Linear, Mapping, Noise, check_latents, layer, per_channel};
+use super::{Generator, Linear, Mapping, Noise, check_latents, layer};
 
 /// The MobileStyleGAN generator, of any resolution and width.
 #[derive(Debug)]
@@ -25,8 +25,6 @@ pub struct MobileStyleGan {
     first: StyledConvolution,
     blocks: Vec<Block>,
     to_image: ToImage,
-    /// The four functions of the Haar wavelet: coefficients by 1 by 2 by 2.
-    wavelet: Tensor<4>,
 }
 
 impl MobileStyleGan {
@@ -61,14 +59,9 @@ impl MobileStyleGan {
             blocks.push(block);
         }
         let to_image = ToImage::load(&synthesis.at("to_img"), channels, latent_dim)?;
-        let wavelet = place.tensor(HAAR.concat(), [4, 1, 2, 2]);
-        Ok(Self { place: place.clone(), mapping, mean, constant, first, blocks, to_image, wavelet })
+        Ok(Self { place: place.clone(), mapping, mean, constant, first, blocks, to_image })
     }
 }
-
-/// The mean, the vertical, the horizontal and the diagonal detail of four pixels.
-const HAAR: [[f64; 4]; 4] =
-    [[0.5, 0.5, 0.5, 0.5], [0.5, 0.5, -0.5, -0.5], [0.5, -0.5, 0.5, -0.5], [0.5, -0.5, -0.5, 0.5]];
 
 impl Generator for MobileStyleGan {
     fn latent_dim(&self) -> usize {
@@ -100,12 +93,11 @@ impl Generator for MobileStyleGan {
         let mut x = self.first.forward(constant, layer(&w, 0), noise, 0);
         for (index, block) in self.blocks.iter().enumerate() {
             let (w_first, w_second) = (layer(&w, 3 * index + 1), layer(&w, 3 * index + 2));
-            x = x * per_channel(block.style.forward(w_first.clone()));
-            x = self.inverse_wavelet(x);
+            x = x.scale_channels(block.style.forward(w_first.clone())).from_wavelet();
             x = block.first.forward(x, w_first, noise, 2 * index + 1);
             x = block.second.forward(x, w_second, noise, 2 * index + 2);
         }
-        self.inverse_wavelet(self.to_image.forward(x, layer(&w, 3 * self.blocks.len())))
+        self.to_image.forward(x, layer(&w, 3 * self.blocks.len())).from_wavelet()
     }
 
     fn noise_sizes(&self) -> Vec<usize> {
@@ -115,18 +107,6 @@ impl Generator for MobileStyleGan {
 
     fn place(&self) -> &Place {
         &self.place
-    }
-}
-
-impl MobileStyleGan {
-    /// An image of twice the size from a quarter of the channels as means and the rest as details, three for each mean.
-    fn inverse_wavelet(&self, x: Var<4>) -> Var<4> {
-        let [n, channels, height, width] = x.dims();
-        let n_outputs = channels / 4;
-        let means = x.clone().narrow(1, 0..n_outputs).reshape([n * n_outputs, 1, height, width]);
-        let details = x.narrow(1, n_outputs..channels).reshape([n * n_outputs, 3, height, width]);
-        let planes = means.cat(details, 1).convolve_transposed(&self.wavelet, 0);
-        planes.reshape([n, n_outputs, 2 * height, 2 * width])
     }
 }
 
@@ -191,16 +171,13 @@ impl StyledConvolution {
     }
 
     fn forward(&self, x: Var<4>, w: Var<2>, noise: &Noise, index: usize) -> Var<4> {
-        let x = x * per_channel(self.style.forward(w));
+        let x = x.scale_channels(self.style.forward(w));
         let x = match &self.kernel {
             Kernel::Full(kernel) => x.convolve(kernel, 1),
             Kernel::Separable { depthwise, pointwise } => x.convolve_depthwise(depthwise, 1).convolve(pointwise, 0),
         };
-        let x = match noise.at(index, &self.noise) {
-            Some(noise) => x + &noise.mul_scalar(self.noise_strength),
-            None => x,
-        };
-        (x + &self.bias).leaky_relu(0.2)
+        let noise = noise.at(index, &self.noise).map(|noise| noise.mul_scalar(self.noise_strength));
+        x.activate(noise.as_ref(), &self.bias, 0.2, 1.0)
     }
 }
 
@@ -222,6 +199,6 @@ impl ToImage {
     }
 
     fn forward(&self, x: Var<4>, w: Var<2>) -> Var<4> {
-        (x * per_channel(self.style.forward(w))).convolve(&self.kernel, 0) + &self.bias
+        x.scale_channels(self.style.forward(w)).convolve(&self.kernel, 0) + &self.bias
     }
 }

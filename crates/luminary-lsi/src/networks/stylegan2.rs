@@ -13,7 +13,7 @@ use crate::tape::Var;
 use crate::weights::{ModelKind, WeightError, WeightFile, Weights};
 
 use super::mapping::Convention;
-use super::{Generator, Linear, Mapping, Noise, check_latents, layer, per_channel};
+use super::{Generator, Linear, Mapping, Noise, check_latents, layer};
 
 /// The StyleGAN2 generator, of any resolution and width.
 #[derive(Debug)]
@@ -197,17 +197,13 @@ impl StyledConvolution {
         // result's, so one kernel serves all styles (Karras et al. 2020, Eqs. 1 and 3).
         let style = self.style.forward(w);
         let demodulation = self.kernel_power.forward(style.clone().square()).add_scalar(1e-8).rsqrt();
-        let x = x * per_channel(style);
+        let x = x.scale_channels(style);
         let x = match self.size {
             Size::Kept => x.convolve(&self.kernel, 1),
             Size::Doubled => x.convolve_transposed(&self.kernel, 0).filter(filter, 1),
         };
-        let x = x * per_channel(demodulation);
-        let x = match noise {
-            Some(noise) => x + &noise.mul_scalar(self.noise_strength),
-            None => x,
-        };
-        (x + &self.bias).leaky_relu(0.2).mul_scalar(2f64.sqrt())
+        let noise = noise.map(|noise| noise.mul_scalar(self.noise_strength));
+        x.scale_channels(demodulation).activate(noise.as_ref(), &self.bias, 0.2, 2f64.sqrt())
     }
 }
 
@@ -229,7 +225,7 @@ impl ToRgb {
     }
 
     fn forward(&self, x: Var<4>, w: Var<2>) -> Var<4> {
-        (x * per_channel(self.style.forward(w))).convolve(&self.kernel, 0) + &self.bias
+        x.scale_channels(self.style.forward(w)).convolve(&self.kernel, 0) + &self.bias
     }
 }
 

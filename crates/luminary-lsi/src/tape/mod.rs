@@ -15,6 +15,9 @@ mod matrix;
 mod normalise;
 mod pool;
 mod shape;
+mod style;
+
+mod cpu;
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -51,6 +54,20 @@ impl Tape {
         let mut steps = self.steps.borrow_mut();
         steps.push(Rc::new(step));
         Var { value, node: Some(Node { tape: self.clone(), slot: steps.len() - 1 }) }
+    }
+
+    /// Records an operation on the tensor of slot `parent`.
+    fn record_map<const D: usize, const E: usize>(
+        &self,
+        value: Tensor<E>,
+        parent: usize,
+        pull: impl Fn(Tensor<E>) -> Tensor<D> + 'static,
+    ) -> Var<E> {
+        self.record(value, move |slot, cotangents| {
+            if let Some(cotangent) = cotangents.take(slot) {
+                cotangents.add(parent, pull(cotangent));
+            }
+        })
     }
 }
 
@@ -125,11 +142,22 @@ impl<const D: usize> Var<D> {
         let Some(Node { tape, slot: parent }) = self.node else { return Var::constant(forward(self.value)) };
         let value = forward(self.value.clone());
         let pull = pull(self.value, &value);
-        tape.record(value, move |slot, cotangents| {
-            if let Some(cotangent) = cotangents.take(slot) {
-                cotangents.add(parent, pull(cotangent));
-            }
-        })
+        tape.record_map(value, parent, pull)
+    }
+
+    /// [`map`](Self::map) for operations whose pull needs the result alone: `forward` may then write over the argument.
+    fn map_over<const E: usize, P>(
+        self,
+        forward: impl FnOnce(Tensor<D>) -> Tensor<E>,
+        pull: impl FnOnce(&Tensor<E>) -> P,
+    ) -> Var<E>
+    where
+        P: Fn(Tensor<E>) -> Tensor<D> + 'static,
+    {
+        let value = forward(self.value);
+        let Some(Node { tape, slot: parent }) = self.node else { return Var::constant(value) };
+        let pull = pull(&value);
+        tape.record_map(value, parent, pull)
     }
 
     /// An operation on two tensors, like [`map`](Self::map); the pulls of a constant are never made.
@@ -152,10 +180,11 @@ impl<const D: usize> Var<D> {
         let value = forward(self.value, other.value);
         tape.record(value, move |slot, cotangents| {
             let Some(cotangent) = cotangents.take::<F>(slot) else { return };
-            if let Some((parent, pull)) = &first {
+            // The first tensor is usually the larger one: its pull comes last and may write over the cotangent.
+            if let Some((parent, pull)) = &second {
                 cotangents.add(*parent, pull(cotangent.clone()));
             }
-            if let Some((parent, pull)) = &second {
+            if let Some((parent, pull)) = &first {
                 cotangents.add(*parent, pull(cotangent));
             }
         })
