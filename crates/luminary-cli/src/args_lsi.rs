@@ -93,6 +93,16 @@ pub(crate) enum DomainArg {
     Stylegan2,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum DeviceArg {
+    /// The processor
+    Cpu,
+    /// A GPU through Vulkan, Metal or DirectX; needs a program built with the feature lsi-wgpu
+    Wgpu,
+    /// A GPU of NVIDIA's; needs a program built with the feature lsi-cuda
+    Cuda,
+}
+
 /// What is illuminated.
 #[derive(Args)]
 pub(crate) struct ExperimentArgs {
@@ -114,6 +124,9 @@ pub(crate) struct ExperimentArgs {
     /// Weights of a CLIP
     #[arg(long, value_name = "FILE", requires = "generator")]
     pub(crate) clip: Option<PathBuf>,
+    /// Where the networks run; by default on the processor
+    #[arg(long, value_enum)]
+    pub(crate) device: Option<DeviceArg>,
     /// The domain; by default stylegan2
     #[arg(long, value_enum, conflicts_with = "experiment")]
     pub(crate) domain: Option<DomainArg>,

@@ -11,4 +11,4 @@ pub mod weights;
 
 pub use burn_tensor::{Device, Tensor};
 pub use memory::Recycler;
-pub use place::{Place, Precision, to_vec};
+pub use place::{DeviceChoice, DeviceError, Place, Precision, to_vec};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use luminary::preset::Preset;
+use luminary_lsi::DeviceChoice;
 use luminary_lsi::domains::PromptPair;
 use luminary_lsi::experiment::{
     COLLAGE, Comparison, DomainConfig, Experiment, ExperimentError, FACE_GENERATOR, Models, Study, fetch_faces,
@@ -18,7 +19,7 @@ use super::Outcome;
 use super::run::{one_line, quoted, unused_folder};
 use crate::args::ResumeArgs;
 use crate::args_lsi::{
-    CompareArgs, DomainArg, ExperimentArgs, FetchArgs, FetchedModels, LsiArgs, LsiCommand, ModelArg,
+    CompareArgs, DeviceArg, DomainArg, ExperimentArgs, FetchArgs, FetchedModels, LsiArgs, LsiCommand, ModelArg,
 };
 use crate::display;
 use crate::failure::{Failure, INTERRUPTED};
@@ -102,8 +103,20 @@ fn compare(args: &CompareArgs) -> Outcome {
     }
 }
 
-/// The experiment of a file or of the small models, with the flags on top.
+/// The experiment that the flags ask for.
 fn experiment(args: &ExperimentArgs) -> Result<Experiment, Failure> {
+    let mut experiment = what(args)?;
+    experiment.device = match args.device {
+        Some(DeviceArg::Cpu) => DeviceChoice::Cpu,
+        Some(DeviceArg::Wgpu) => DeviceChoice::Wgpu,
+        Some(DeviceArg::Cuda) => DeviceChoice::Cuda,
+        None => experiment.device,
+    };
+    Ok(experiment)
+}
+
+/// The experiment of a file or of the small models, with the flags on top.
+fn what(args: &ExperimentArgs) -> Result<Experiment, Failure> {
     if args.model == Some(ModelArg::Faces) {
         return faces(args);
     }

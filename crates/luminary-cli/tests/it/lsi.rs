@@ -32,7 +32,7 @@ fn a_run_leaves_archive_heatmap_and_collage_and_can_be_resumed() {
 
 #[test]
 fn mistakes_are_named_and_leave_nothing_behind() {
-    let cases: [(&[&str], &str); 12] = [
+    let mut cases: Vec<(&[&str], &str)> = vec![
         (&["--objective", "a photo of a cat"], "this model does not know \"cat\""),
         (&["--measure", "a thin eight"], "--measure: expected two prompts such as 'thin|bold'"),
         (&["--bounds", "1"], "--bounds: expected two numbers such as -0.3,0.3, found \"1\""),
@@ -46,6 +46,12 @@ fn mistakes_are_named_and_leave_nothing_behind() {
         (&["--model", "faces", "--objective", "a face"], "--objective: expected a model with prompts, found faces"),
         (&["--face", "face.png"], "expected --model faces"),
     ];
+    if cfg!(not(feature = "lsi-wgpu")) {
+        cases.push((
+            &["--device", "wgpu"],
+            "expected a program with the device wgpu, found one that was built without it",
+        ));
+    }
     for (flags, expected) in cases {
         let lab = Lab::new();
         let answer = lab.call(&[&["lsi", "--iterations", "1", "--out", "run"], flags].concat());

@@ -31,23 +31,27 @@ impl Image {
         values.chunks_exact(colours * n_pixels).map(one).collect()
     }
 
-    /// Reads a square PNG file with 8 bits for each of its colours.
+    /// Reads a square PNG file of any kind of colours; what is transparent is not.
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, or another kind of image.
+    /// A file that cannot be read, or an image that is not square.
     pub fn read_png(path: &Path) -> io::Result<Self> {
-        let file = io::BufReader::new(std::fs::File::open(path)?);
-        let mut reader = png::Decoder::new(file).read_info().map_err(io::Error::other)?;
-        let info = reader.info();
-        let (width, height, colours) = (info.width as usize, info.height as usize, info.color_type.samples());
-        if width != height || info.bit_depth != png::BitDepth::Eight || colours < 3 {
-            let found = format!("{width} by {height} pixels, {:?} of {:?} bits", info.color_type, info.bit_depth);
-            return Err(io::Error::other(format!("expected a square image in colours of 8 bits, found {found}")));
+        let mut decoder = png::Decoder::new(io::BufReader::new(std::fs::File::open(path)?));
+        decoder.set_transformations(png::Transformations::normalize_to_color8());
+        let not_png = |error: png::DecodingError| io::Error::other(format!("expected a PNG image: {error}"));
+        let mut reader = decoder.read_info().map_err(not_png)?;
+        let (width, height) = (reader.info().width as usize, reader.info().height as usize);
+        if width != height {
+            let message = format!("expected a square image, found one of {width} by {height} pixels");
+            return Err(io::Error::other(message));
         }
-        let mut pixels = vec![0; width * height * colours];
-        reader.next_frame(&mut pixels).map_err(io::Error::other)?;
-        Ok(Self { size: width, rgb: pixels.chunks_exact(colours).flat_map(|pixel| &pixel[..3]).copied().collect() })
+        let n_samples = reader.output_color_type().0.samples();
+        let mut pixels = vec![0; width * height * n_samples];
+        reader.next_frame(&mut pixels).map_err(not_png)?;
+        // One sample and two are grey, without and with transparency.
+        let colours = |pixel: &[u8]| if n_samples < 3 { [pixel[0]; 3] } else { [pixel[0], pixel[1], pixel[2]] };
+        Ok(Self { size: width, rgb: pixels.chunks_exact(n_samples).flat_map(colours).collect() })
     }
 
     /// Writes a PNG file.
@@ -84,19 +88,24 @@ mod tests {
     }
 
     #[test]
-    fn other_images_are_refused_with_what_they_are() {
+    fn any_colours_are_read_and_what_is_not_a_square_png_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("image.png");
-        let refusal = |width: u32, height: u32, colour: png::ColorType| {
-            let mut encoder = png::Encoder::new(std::fs::File::create(&path).unwrap(), width, height);
+        let read = |width: u32, colour: png::ColorType| {
+            let mut encoder = png::Encoder::new(std::fs::File::create(&path).unwrap(), width, 2);
             encoder.set_color(colour);
-            let pixels = vec![0; (width * height) as usize * colour.samples()];
+            encoder.set_palette(vec![9, 8, 7]);
+            let pixels: Vec<u8> = (0..2 * width as usize * colour.samples()).map(|i| i as u8).collect();
+            let pixels = if colour == png::ColorType::Indexed { vec![0; pixels.len()] } else { pixels };
             encoder.write_header().unwrap().write_image_data(&pixels).unwrap();
-            Image::read_png(&path).unwrap_err().to_string()
+            Image::read_png(&path)
         };
-        assert!(refusal(4, 3, png::ColorType::Rgb).contains("found 4 by 3 pixels"));
-        assert!(refusal(4, 4, png::ColorType::Grayscale).contains("Grayscale"));
+        assert_eq!(read(2, png::ColorType::Grayscale).unwrap().rgb, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+        assert_eq!(read(2, png::ColorType::GrayscaleAlpha).unwrap().rgb[3..6], [2, 2, 2]);
+        assert_eq!(read(2, png::ColorType::Rgba).unwrap().rgb[3..6], [4, 5, 6]);
+        assert_eq!(read(2, png::ColorType::Indexed).unwrap().rgb, [9, 8, 7].repeat(4));
+        assert!(read(3, png::ColorType::Rgb).unwrap_err().to_string().contains("found one of 3 by 2 pixels"));
         std::fs::write(&path, b"not a picture").unwrap();
-        assert!(Image::read_png(&path).is_err());
+        assert!(Image::read_png(&path).unwrap_err().to_string().contains("expected a PNG image"));
     }
 }

@@ -7,11 +7,15 @@ use luminary_run::RunError;
 use thiserror::Error;
 
 use crate::domains::LsiError;
+use crate::place::DeviceError;
 use crate::weights::WeightError;
 
 /// Why an experiment cannot be run.
 #[derive(Debug, Error)]
 pub enum ExperimentError {
+    /// A device that cannot be had.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// Weights that cannot be used.
     #[error(transparent)]
     Weights(#[from] WeightError),

@@ -29,7 +29,7 @@ use crate::domains::{
     LsiStyleGan2Config, LsiStyleGanConfig, PromptPair, identity_of,
 };
 use crate::networks::faces::FaceNets;
-use crate::place::{Place, Precision};
+use crate::place::{DeviceChoice, Place, Precision};
 
 pub use collage::{Collage, Tile};
 pub use compare::{Comparison, Row};
@@ -47,6 +47,9 @@ pub const COLLAGE: &str = "collage.png";
 /// What is illuminated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
+    /// Where the networks run.
+    #[serde(default)]
+    pub device: DeviceChoice,
     /// The networks.
     #[serde(default)]
     pub models: Models,
@@ -85,7 +88,7 @@ impl Experiment {
             cutouts: Cutouts { count: 8, ..Cutouts::default() },
             ..LsiStyleGan2Config::default()
         };
-        Self { models: Models::Digits, domain: DomainConfig::StyleGan2(config) }
+        Self { device: DeviceChoice::Cpu, models: Models::Digits, domain: DomainConfig::StyleGan2(config) }
     }
 
     /// The small models on LSI (StyleGAN): one w for all layers, similarities to single prompts.
@@ -98,12 +101,13 @@ impl Experiment {
             loss_numerator: 13.389,
             ..LsiStyleGanConfig::default()
         };
-        Self { models: Models::Digits, domain: DomainConfig::StyleGan(config) }
+        Self { device: DeviceChoice::Cpu, models: Models::Digits, domain: DomainConfig::StyleGan(config) }
     }
 
     /// Faces that smile, over age and gender, with the networks that [`fetch_faces`] put into `folder`.
     pub fn faces(folder: &Path) -> Self {
-        Self { models: Models::Faces { folder: folder.into() }, domain: DomainConfig::Faces(FacesConfig::default()) }
+        let domain = DomainConfig::Faces(FacesConfig::default());
+        Self { device: DeviceChoice::Cpu, models: Models::Faces { folder: folder.into() }, domain }
     }
 
     /// [`faces`](Self::faces) that resemble the one on an image.
@@ -133,13 +137,14 @@ impl Experiment {
             .map_err(|error| ExperimentError::Unreadable { path: path.into(), message: error.to_string() })
     }
 
-    /// Loads the networks and builds the problem, on the CPU.
+    /// Loads the networks and builds the problem.
     ///
     /// # Errors
     ///
-    /// Weights or settings that cannot be used.
+    /// A device that is not there, or weights or settings that cannot be used.
     pub fn build(&self) -> Result<Study, ExperimentError> {
-        let problem: Arc<dyn ImageProblem> = match (&self.domain, self.models.load(&Place::cpu(Precision::Single))?) {
+        let place = Place::new(self.device.find()?, Precision::Single);
+        let problem: Arc<dyn ImageProblem> = match (&self.domain, self.models.load(&place)?) {
             (DomainConfig::StyleGan(config), Loaded::Prompts(generator, clip)) => {
                 Arc::new(LsiStyleGan::new(generator, clip, config.clone())?)
             }
