@@ -16,6 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+# In a collage digits are shown at twice their size, with white lines between them.
+TILE = 2 * digits.SIZE
 GAP = 2
 
 
@@ -49,17 +51,23 @@ def unfilter(kind, line, above):
     return found
 
 
+def first_tile(pixels, count, axis):
+    """Where the first tile of a collage begins, beside the text around: there is most ink in tiles and least between them."""
+    ink = (255.0 - pixels.mean(2)).sum(1 - axis)
+    pattern = np.tile(np.repeat([1.0, -10.0], [TILE, GAP]), count)[:-GAP]
+    return int(np.argmax(np.correlate(ink, pattern, "valid")))
+
+
 def tiles(pixels, columns, rows):
     """The images with their columns from the left and rows from the bottom; empty places are left out."""
-    size = pixels.shape[1] // columns - GAP
+    first_top, first_left = first_tile(pixels, rows, 0), first_tile(pixels, columns, 1)
     images, places = [], []
     for row in range(rows):
         for column in range(columns):
-            top, left = GAP + (rows - 1 - row) * (size + GAP), GAP + column * (size + GAP)
-            tile = pixels[top : top + size, left : left + size].mean(2) / 255
+            top, left = first_top + (rows - 1 - row) * (TILE + GAP), first_left + column * (TILE + GAP)
+            tile = pixels[top : top + TILE, left : left + TILE].mean(2) / 255
             if tile.min() < 1:
-                step = size // digits.SIZE
-                images.append(tile[::step, ::step])
+                images.append(tile[::2, ::2])
                 places.append((column, row))
     return np.stack(images).astype(np.float32), np.array(places)
 
