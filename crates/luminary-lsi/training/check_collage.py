@@ -1,10 +1,11 @@
-"""Whether a collage of digits shows what its prompts say, by measurements that had no part in training or search.
+"""Whether a collage of digits shows what its prompts say.
 
     python check_collage.py --data data --digit eight collage.png
 
 Prints how width and slant of strokes go with columns and rows, and how many images are the digit: by a classifier and by the
-distance to real digits. Both know only the 10,000 digits of MNIST's second part, from which the models learnt nothing. Needs
-torch and numpy.
+distance to real digits. Both know only the 10,000 digits of MNIST's second part, from which the models learnt nothing. Width
+and slant are the statistics that captions and refine_clip.py were made from, so they tell whether a search fools the model, and
+not whether the statistics are right. Needs torch and numpy.
 """
 
 import argparse
