@@ -18,8 +18,8 @@ use crate::error::ReproduceError;
 use crate::experiment::Trial;
 use crate::trial::TrialRecord;
 
-/// Part of every file's name. To be raised with every change of the engine, the domains or the record that changes what
-/// a trial gives, so that old results are not taken for new ones.
+/// Part of every file's name. To be raised with every change of the engine, the domains or the record that changes by more
+/// than rounding what a trial gives, so that old results are not taken for new ones.
 pub const RESULTS_VERSION: u32 = 1;
 
 /// A folder of finished trials.

@@ -36,6 +36,11 @@ kernels! {
         x.iter_mut().zip(y).for_each(|(x, y)| *x += factor * y);
     }
 
+    /// `x <- x + y^2`, element by element.
+    fn add_squares(x: &mut [f64], y: &[f64]) {
+        x.iter_mut().zip(y).for_each(|(x, y)| *x += y * y);
+    }
+
     /// Adds `y` to every row of `rows`.
     fn add_to_rows(rows: &mut [f64], y: &[f64]) {
         for row in rows.chunks_exact_mut(y.len()) {
@@ -117,6 +122,9 @@ mod tests {
             assert!((0..n).all(|i| out[i] == 2.0 * (x[i] - y[i])));
             decay_and_add(&mut out, 0.5, &x, 3.0);
             assert!((0..n).all(|i| out[i] == x[i] - y[i] + 3.0 * x[i]));
+            out.fill(1.0);
+            add_squares(&mut out, &y);
+            assert!((0..n).all(|i| out[i] == 1.0 + y[i] * y[i]));
             let rows = [x.as_slice(), y.as_slice()].concat();
             weighted_rows(&rows, n, &[1, 0], &[0.25, 0.5], &mut out);
             assert!((0..n).all(|i| out[i] == 0.25 * y[i] + 0.5 * x[i]));

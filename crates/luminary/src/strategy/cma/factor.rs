@@ -15,8 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{kernels, serde_floats};
 
-/// Rows of a band of the triangular product: of the heights from 16 to 100, the fastest at a hundred dimensions.
+/// Rows of a band of the triangular product: of the heights from 16 to 200, the fastest at a hundred dimensions, and at a
+/// thousand, where columns are pages apart.
 const BAND: usize = 40;
+const TALL_BAND: usize = 96;
+/// Dimensions from which bands are tall.
+const TALL_FROM: usize = 600;
 
 /// How the covariance is factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +70,8 @@ impl Factor {
         // For a triangular A, each band of rows stops at its last entry; this beats a triangular product by a factor
         // of almost two at a hundred dimensions, because it is a few large products instead of many small ones.
         let band = match method {
-            Factorisation::Cholesky => BAND,
+            Factorisation::Cholesky if dim < TALL_FROM => BAND,
+            Factorisation::Cholesky => TALL_BAND,
             Factorisation::Eigen => dim,
         };
         for start in (0..dim).step_by(band) {

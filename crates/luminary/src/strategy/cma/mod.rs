@@ -63,6 +63,10 @@ impl Default for CmaConfig {
 /// The collected decay is multiplied into the matrix before it can cost the covariance its digits.
 const MIN_SCALE: f64 = 1e-9;
 
+/// Outer products are collected until there are this many columns: reading and writing the matrix costs more than a few of
+/// them, and more than this many gain nothing.
+const MAX_PENDING: usize = 64;
+
 /// CMA-ES.
 #[derive(Debug)]
 pub struct CmaEs {
@@ -87,11 +91,14 @@ pub struct CmaState {
     /// Path of the covariance.
     #[serde(with = "serde_floats")]
     p_c: Vec<f64>,
-    /// Column-major covariance divided by `c_scale`; only the lower triangle is kept up.
+    /// Column-major covariance divided by `c_scale`, without what is pending; only the lower triangle is kept up.
     #[serde(with = "serde_floats")]
     c: Vec<f64>,
     /// The decay of the covariance is collected here instead of being multiplied into the matrix each time.
     c_scale: f64,
+    /// Columns whose outer products are still to be added to `c`.
+    #[serde(with = "serde_floats", default)]
+    pending: Vec<f64>,
     factor: Factor,
     evaluations: u64,
     /// Evaluations when the factor was refreshed.
@@ -111,8 +118,10 @@ struct Scratch {
     step: Vec<f64>,
     z_mean: Vec<f64>,
     solve: Vec<f64>,
-    /// Columns whose outer products enter the covariance.
-    columns: Vec<f64>,
+    /// Columns whose outer products are taken from the covariance.
+    negative: Vec<f64>,
+    /// The diagonal of `c` with what is pending.
+    diagonal: Vec<f64>,
 }
 
 impl CmaEs {
@@ -130,6 +139,7 @@ impl CmaEs {
             p_c: vec![0.0; n],
             c: identity(n),
             c_scale: 1.0,
+            pending: Vec::with_capacity(MAX_PENDING.max(batch_size + 1) * n),
             factor: Factor::identity(n, config.factorisation),
             evaluations: 0,
             factor_evaluations: 0,
@@ -142,7 +152,8 @@ impl CmaEs {
             step: vec![0.0; n],
             z_mean: vec![0.0; n],
             solve: vec![0.0; n],
-            columns: vec![0.0; n * (batch_size + 1)],
+            negative: Vec::with_capacity(if config.active { batch_size * n } else { 0 }),
+            diagonal: vec![1.0; n],
         };
         let weights = Weights::new(n, batch_size, config.active);
         let lazy_gap = weights.rates.lazy_gap(n, batch_size);
@@ -160,6 +171,7 @@ impl CmaEs {
         if state.evaluations as f64 <= state.factor_evaluations as f64 + self.lazy_gap {
             return;
         }
+        state.add_pending(n, &mut self.scratch.diagonal);
         state.factor_evaluations = state.evaluations;
         let (method, scratch) = (self.config.factorisation, &mut self.scratch.factor);
         if !state.factor.refresh(n, method, &state.c, state.c_scale, scratch) {
@@ -183,41 +195,52 @@ impl CmaEs {
         let decay = 1.0 - c_1a - rates.c_mu * weight_sum;
 
         state.c_scale *= decay;
+        let diagonal = &mut self.scratch.diagonal;
+        if state.pending.len() + (1 + parents.len()) * n > MAX_PENDING * n {
+            state.add_pending(n, diagonal);
+        }
         if state.c_scale < MIN_SCALE {
+            state.add_pending(n, diagonal);
             kernels::scale(&mut state.c, state.c_scale);
+            kernels::scale(diagonal, state.c_scale);
             state.c_scale = 1.0;
         }
 
         // Each column times its own transpose is one term of the update.
-        let columns = &mut self.scratch.columns;
-        kernels::scale_into(&state.p_c, (rank_one / state.c_scale).sqrt(), &mut columns[..n]);
+        let column = new_column(&mut state.pending, n);
+        kernels::scale_into(&state.p_c, (rank_one / state.c_scale).sqrt(), column);
+        kernels::add_squares(diagonal, column);
         let c_mu = rates.c_mu / (state.c_scale * state.sigma * state.sigma);
-        for (i, (&weight, &row)) in parents.iter().zip(ranking).enumerate() {
-            let scale = (c_mu * weight).sqrt();
-            kernels::scaled_difference(&solutions[row * n..][..n], old_mean, scale, &mut columns[(i + 1) * n..][..n]);
+        for (&weight, &row) in parents.iter().zip(ranking) {
+            let column = new_column(&mut state.pending, n);
+            kernels::scaled_difference(&solutions[row * n..][..n], old_mean, (c_mu * weight).sqrt(), column);
+            kernels::add_squares(diagonal, column);
         }
-        let n_positive = parents.len() + 1;
-        for (i, (&weight, &row)) in others.iter().zip(&ranking[parents.len()..]).enumerate() {
+        if others.is_empty() {
+            return;
+        }
+
+        // Negative terms are not collected: between positive ones, their order would decide the last bits.
+        state.add_pending(n, diagonal);
+        let negative = &mut self.scratch.negative;
+        negative.clear();
+        for (&weight, &row) in others.iter().zip(&ranking[parents.len()..]) {
             // A negative step is scaled to the length sqrt(n) it would have in expectation, so that a single long one
             // cannot cost positive definiteness (Hansen's tutorial, Eq. 46).
             let z = &state.z[row * n..][..n];
             let length_squared = kernels::dot(z, z);
             let scale = (c_mu * -weight * n as f64 / length_squared.max(f64::MIN_POSITIVE)).sqrt();
-            let column = &mut columns[(n_positive + i) * n..][..n];
-            kernels::scaled_difference(&solutions[row * n..][..n], old_mean, scale, column);
+            kernels::scaled_difference(&solutions[row * n..][..n], old_mean, scale, new_column(negative, n));
         }
-
-        add_outer_products(&mut state.c, n, &columns[..n_positive * n], 1.0);
-        if !others.is_empty() {
-            add_outer_products(&mut state.c, n, &columns[n_positive * n..][..others.len() * n], -1.0);
-        }
+        add_outer_products(&mut state.c, n, negative, -1.0);
+        state.read_diagonal(n, diagonal);
     }
 
     fn check_finite_and_size(&mut self) {
         let state = &mut self.state;
         let finite = kernels::all_finite(&state.mean) && kernels::all_finite(&state.p_s);
         // The largest diagonal entry of C bounds its largest eigenvalue from below, and n times it from above.
-        let largest = state.c.iter().step_by(self.shape.dim + 1).copied().fold(0.0, f64::max);
+        let largest = self.scratch.diagonal.iter().copied().fold(0.0, f64::max);
         let deviation = state.sigma * (state.c_scale * largest).sqrt();
         let reason = if finite {
             stop_by_size(deviation, self.config.growth_limit * self.shape.sigma0)
@@ -240,8 +263,27 @@ impl CmaEs {
         ] {
             expect_len("CMA-ES state", expected, found)?;
         }
+        expect_len("CMA-ES state", state.pending.len().next_multiple_of(n), state.pending.len())?;
         self.state = state;
+        self.state.read_diagonal(n, &mut self.scratch.diagonal);
         Ok(())
+    }
+}
+
+impl CmaState {
+    /// Adds to the covariance what is pending.
+    fn add_pending(&mut self, dim: usize, diagonal: &mut [f64]) {
+        if !self.pending.is_empty() {
+            add_outer_products(&mut self.c, dim, &self.pending, 1.0);
+            self.pending.clear();
+            self.read_diagonal(dim, diagonal);
+        }
+    }
+
+    /// The diagonal with what is pending, in the order in which it became pending: a resumed run has the same bits.
+    fn read_diagonal(&self, dim: usize, diagonal: &mut [f64]) {
+        diagonal.iter_mut().zip(self.c.iter().step_by(dim + 1)).for_each(|(to, &from)| *to = from);
+        self.pending.chunks_exact(dim).for_each(|column| kernels::add_squares(diagonal, column));
     }
 }
 
@@ -329,6 +371,8 @@ impl EvolutionStrategy for CmaEs {
         state.p_c.fill(0.0);
         set_identity(&mut state.c, n);
         state.c_scale = 1.0;
+        state.pending.clear();
+        self.scratch.diagonal.fill(1.0);
         state.factor.reset(n);
         state.evaluations = 0;
         state.factor_evaluations = 0;
@@ -350,8 +394,16 @@ impl Clone for CmaEs {
         let mut copy =
             Self::new(&self.config, self.shape.clone()).expect("the settings were checked when it was built");
         copy.state.clone_from(&self.state);
+        copy.scratch.diagonal.clone_from(&self.scratch.diagonal);
         copy
     }
+}
+
+/// Makes room for another column.
+fn new_column(columns: &mut Vec<f64>, dim: usize) -> &mut [f64] {
+    let start = columns.len();
+    columns.resize(start + dim, 0.0);
+    &mut columns[start..]
 }
 
 /// `C <- C + sign * columns columns^T`, lower triangle only.
@@ -360,4 +412,47 @@ fn add_outer_products(c: &mut [f64], dim: usize, columns: &[f64], sign: f64) {
     let c = MatMut::from_column_major_slice_mut(c, dim, dim);
     let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
     triangular_matmul(c, lower, Accum::Add, columns, full, columns.transpose(), full, sign, Par::Seq);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIM: usize = 40;
+
+    /// The last rows of a strategy that is led to small first coordinates.
+    fn run(n_generations: usize, mut after_each: impl FnMut(&mut CmaEs)) -> Vec<f64> {
+        let shape = StrategyShape { dim: DIM, batch_size: 12, sigma0: 0.5, bounds: None };
+        let mut strategy = CmaEs::new(&CmaConfig::default(), shape).unwrap();
+        let (mut rng, mut solutions) = (WideRng::new(5), vec![0.0; 12 * DIM]);
+        for _ in 0..n_generations {
+            strategy.ask(&mut rng, &mut solutions);
+            let mut ranking: Vec<usize> = (0..12).collect();
+            ranking.sort_by(|&a, &b| solutions[a * DIM].total_cmp(&solutions[b * DIM]));
+            strategy.tell(&solutions, &ranking, 6);
+            after_each(&mut strategy);
+        }
+        solutions
+    }
+
+    #[test]
+    fn collecting_outer_products_changes_only_rounding() {
+        let mut most = 0;
+        let collected = run(30, |strategy| most = most.max(strategy.state.pending.len() / DIM));
+        assert!(most > 7, "more than one generation is collected: {most}");
+        let direct = run(30, |strategy| strategy.state.add_pending(DIM, &mut strategy.scratch.diagonal));
+        assert!(collected.iter().zip(&direct).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+
+    #[test]
+    fn the_diagonal_is_that_of_the_covariance_with_what_is_pending() {
+        run(30, |strategy| {
+            let (mut state, mut diagonal) = (strategy.state.clone(), vec![0.0; DIM]);
+            state.read_diagonal(DIM, &mut diagonal);
+            assert_eq!(diagonal, strategy.scratch.diagonal, "as a resumed run would find it");
+            state.add_pending(DIM, &mut diagonal);
+            let entries = state.c.iter().step_by(DIM + 1);
+            assert!(entries.zip(&strategy.scratch.diagonal).all(|(c, diagonal)| (c - diagonal).abs() < 1e-12));
+        });
+    }
 }
