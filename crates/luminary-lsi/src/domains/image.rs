@@ -8,6 +8,9 @@ use burn_tensor::Tensor;
 use crate::place::{Place, to_vec};
 use crate::tape::Var;
 
+/// Images that are read may have so many pixels along each side, lest a damaged file ask for all memory.
+const LARGEST: usize = 8192;
+
 /// A square image of 8 bits for each colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
@@ -35,15 +38,17 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// A file that cannot be read, or an image that is not square.
+    /// A file that cannot be read, or an image that is not square or too large.
     pub fn read_png(path: &Path) -> io::Result<Self> {
         let mut decoder = png::Decoder::new(io::BufReader::new(std::fs::File::open(path)?));
         decoder.set_transformations(png::Transformations::normalize_to_color8());
         let not_png = |error: png::DecodingError| io::Error::other(format!("expected a PNG image: {error}"));
         let mut reader = decoder.read_info().map_err(not_png)?;
         let (width, height) = (reader.info().width as usize, reader.info().height as usize);
-        if width != height {
-            let message = format!("expected a square image, found one of {width} by {height} pixels");
+        if width != height || width > LARGEST {
+            let message = format!(
+                "expected a square image of at most {LARGEST} by {LARGEST} pixels, found one of {width} by {height}"
+            );
             return Err(io::Error::other(message));
         }
         let n_samples = reader.output_color_type().0.samples();
@@ -87,6 +92,12 @@ mod tests {
         assert_eq!(Image::read_png(&path).unwrap(), image);
     }
 
+    /// The checksum of a part of a PNG file.
+    fn crc(bytes: &[u8]) -> u32 {
+        let step = |sum: u32| (sum >> 1) ^ if sum & 1 == 1 { 0xEDB8_8320 } else { 0 };
+        !bytes.iter().fold(!0, |sum, &byte| (0..8).fold(sum ^ u32::from(byte), |sum, _| step(sum)))
+    }
+
     #[test]
     fn any_colours_are_read_and_what_is_not_a_square_png_is_refused() {
         let folder = tempfile::tempdir().unwrap();
@@ -104,7 +115,13 @@ mod tests {
         assert_eq!(read(2, png::ColorType::GrayscaleAlpha).unwrap().rgb[3..6], [2, 2, 2]);
         assert_eq!(read(2, png::ColorType::Rgba).unwrap().rgb[3..6], [4, 5, 6]);
         assert_eq!(read(2, png::ColorType::Indexed).unwrap().rgb, [9, 8, 7].repeat(4));
-        assert!(read(3, png::ColorType::Rgb).unwrap_err().to_string().contains("found one of 3 by 2 pixels"));
+        assert!(read(3, png::ColorType::Rgb).unwrap_err().to_string().contains("found one of 3 by 2"));
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
+        let checksum = crc(&bytes[12..29]);
+        bytes[29..33].copy_from_slice(&checksum.to_be_bytes());
+        std::fs::write(&path, bytes).unwrap();
+        assert!(Image::read_png(&path).unwrap_err().to_string().contains("found one of 65536 by 65536"));
         std::fs::write(&path, b"not a picture").unwrap();
         assert!(Image::read_png(&path).unwrap_err().to_string().contains("expected a PNG image"));
     }

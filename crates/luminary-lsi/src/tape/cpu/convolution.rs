@@ -197,67 +197,56 @@ impl Patches {
 
     /// Writes `kernels matrix`, the outputs of all places of `rows`.
     fn multiply(&self, kernels: &[f32], matrix: &[f32], rows: Range<usize>, y: &mut [MaybeUninit<f32>]) {
-        let (m, k, n) = (self.n_outputs, self.patch_len(), rows.len() * self.out_width);
-        let start = rows.start * self.out_width;
-        assert!(kernels.len() == m * k && matrix.len() == k * n && y.len() == m * self.n_places());
-        assert!(rows.end <= self.out_height);
-        // SAFETY: kernels are m by k, the matrix is k by n, and y is m by places, of which n from `start` on are written; each
-        // is as long as that says.
-        unsafe {
-            gemm::gemm(
-                m,
-                n,
-                k,
-                y.as_mut_ptr().cast::<f32>().add(start),
-                1,
-                self.n_places() as isize,
-                false,
-                kernels.as_ptr(),
-                1,
-                k as isize,
-                matrix.as_ptr(),
-                1,
-                n as isize,
-                0.0,
-                1.0,
-                false,
-                false,
-                false,
-                gemm::Parallelism::None,
-            );
-        }
+        let (k, n) = (self.patch_len(), rows.len() * self.out_width);
+        let y = &mut y[rows.start * self.out_width..];
+        multiply([self.n_outputs, n, k], (kernels, [k, 1]), (matrix, n), (y, self.n_places()));
     }
 
     /// Writes `kernels^T y`, the matrix of patches of the places of `rows`.
     fn multiply_transposed(&self, kernels: &[f32], y: &[f32], rows: Range<usize>, matrix: &mut [MaybeUninit<f32>]) {
-        let (m, k, n) = (self.patch_len(), self.n_outputs, rows.len() * self.out_width);
-        let start = rows.start * self.out_width;
-        assert!(kernels.len() == m * k && matrix.len() == m * n && y.len() == k * self.n_places());
-        assert!(rows.end <= self.out_height);
-        // SAFETY: kernels are k by m, read as their transpose, the matrix is m by n, and y is k by places, of which n from
-        // `start` on are read; each is as long as that says.
-        unsafe {
-            gemm::gemm(
-                m,
-                n,
-                k,
-                matrix.as_mut_ptr().cast::<f32>(),
-                1,
-                n as isize,
-                false,
-                kernels.as_ptr(),
-                m as isize,
-                1,
-                y.as_ptr().add(start),
-                1,
-                self.n_places() as isize,
-                0.0,
-                1.0,
-                false,
-                false,
-                false,
-                gemm::Parallelism::None,
-            );
-        }
+        let (m, n) = (self.patch_len(), rows.len() * self.out_width);
+        let y = &y[rows.start * self.out_width..];
+        multiply([m, n, self.n_outputs], (kernels, [1, m]), (y, self.n_places()), (matrix, n));
+    }
+}
+
+/// Writes the product of an m by k and a k by n matrix. The first comes with the distances of its rows and of its columns, the
+/// others with that of their rows.
+fn multiply(
+    [m, n, k]: [usize; 3],
+    (left, left_strides): (&[f32], [usize; 2]),
+    (right, right_stride): (&[f32], usize),
+    (out, out_stride): (&mut [MaybeUninit<f32>], usize),
+) {
+    let end =
+        |n_rows: usize, n_columns: usize, [row, column]: [usize; 2]| (n_rows - 1) * row + (n_columns - 1) * column;
+    assert!(m > 0 && n > 0 && k > 0, "a product of {m} by {k} by {n}");
+    assert!(end(m, k, left_strides) < left.len(), "the first factor ends before its last element");
+    assert!(end(k, n, [right_stride, 1]) < right.len(), "the second factor ends before its last element");
+    assert!(end(m, n, [out_stride, 1]) < out.len(), "the result has no room for its last element");
+    let [left_row, left_column] = left_strides.map(|stride| stride as isize);
+    // SAFETY: the last elements of the factors and of the result are inside the slices, and so are all others.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            out.as_mut_ptr().cast::<f32>(),
+            1,
+            out_stride as isize,
+            false,
+            left.as_ptr(),
+            left_column,
+            left_row,
+            right.as_ptr(),
+            1,
+            right_stride as isize,
+            0.0,
+            1.0,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
     }
 }
