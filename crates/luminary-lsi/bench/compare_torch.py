@@ -3,9 +3,9 @@
     cargo build --release -p luminary-lsi --example network_speed
     python compare_torch.py ../../../target/release/examples/network_speed [--faces FOLDER] [--repeats 3]
 
-Needs torch, safetensors and packaging. The small models are the committed ones; StyleGAN2 at 256 pixels has random weights;
-MobileStyleGAN is there if FOLDER holds what `luminary lsi fetch faces` made. PyTorch runs the plain implementations of
-`reference/`, which are what its users write.
+Needs torch, safetensors and packaging. The small models are the committed ones; StyleGAN and StyleGAN2 at 256 pixels have random
+weights; MobileStyleGAN is there if FOLDER holds what `luminary lsi fetch faces` made. PyTorch runs the plain
+implementations of `reference/`, which are what its users write.
 """
 
 import argparse
@@ -23,6 +23,7 @@ sys.path.insert(0, str(CRATE / "reference"))
 
 import clip  # noqa: E402
 import mobile_stylegan  # noqa: E402
+import stylegan  # noqa: E402
 import stylegan2  # noqa: E402
 
 
@@ -51,11 +52,11 @@ def networks(options, folder):
     yield "small CLIP", "clip", models / "digits-clip.safetensors"
     if options.faces:
         yield "MobileStyleGAN 1024", "mobile_stylegan", options.faces / "mobile-stylegan-ffhq.safetensors"
-    generator = torch.Generator().manual_seed(1)
-    weights = stylegan2.random_weights(512, [512, 512, 512, 512, 512, 256, 128], generator)
-    path = folder / "stylegan2.safetensors"
-    save_file({key: values.contiguous() for key, values in weights.items()}, path)
-    yield "StyleGAN2 256", "stylegan2", path
+    for name, module in [("StyleGAN", stylegan), ("StyleGAN2", stylegan2)]:
+        weights = module.random_weights(512, [512, 512, 512, 512, 512, 256, 128], torch.Generator().manual_seed(1))
+        path = folder / f"{module.__name__}.safetensors"
+        save_file({key: values.contiguous() for key, values in weights.items()}, path)
+        yield f"{name} 256", module.__name__, path
 
 
 def one_turn(kind, path, program):
@@ -69,6 +70,10 @@ def time_torch(kind, path):
     if kind == "clip":
         size = image_size(weights)
         function, shape = lambda images: clip.embed_images(weights, images, n_heads=heads(path)), (1, 3, size, size)
+    elif kind == "stylegan":
+        noise = [torch.randn(1, 1, 4 << (layer // 2), 4 << (layer // 2)) for layer in range(18)]
+        dim = weights["g_mapping.dense0.weight"].shape[1]
+        function, shape = lambda latents: stylegan.synthesis(weights, latents, noise, fused_from=128), (1, 18, dim)
     else:
         module = {"stylegan2": stylegan2, "mobile_stylegan": mobile_stylegan}[kind]
         dim = weights["mapping.fc0.weight"].shape[1]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use luminary_lsi::networks::clip::Clip;
-use luminary_lsi::networks::{Generator, MobileStyleGan, Noise, StyleGan2};
+use luminary_lsi::networks::{Generator, MobileStyleGan, Noise, StyleGan, StyleGan2};
 use luminary_lsi::tape::{Tape, Var};
 use luminary_lsi::{Place, Precision, Recycler, to_vec};
 
@@ -18,6 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [kind, path, repeats] = arguments.as_slice() else { return Err("expected KIND FILE REPEATS".into()) };
     let (path, repeats, place) = (Path::new(path), repeats.parse()?, Place::cpu(Precision::Single));
     let [value, gradient] = match kind.as_str() {
+        "stylegan" => time_generator(&StyleGan::load(path, &place)?, &place, repeats),
         "stylegan2" => time_generator(&StyleGan2::load(path, &place)?, &place, repeats),
         "mobile_stylegan" => time_generator(&MobileStyleGan::load(path, &place)?, &place, repeats),
         "clip" => {
@@ -25,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let size = clip.image_size();
             time(&place, [1, 3, size, size], repeats, |images| clip.embed_images(images))
         }
-        other => return Err(format!("expected stylegan2, mobile_stylegan or clip, found {other}").into()),
+        other => return Err(format!("expected stylegan, stylegan2, mobile_stylegan or clip, found {other}").into()),
     };
     println!("{value} {gradient}");
     Ok(())
