@@ -89,11 +89,13 @@ class Layer(nn.Module):
 
 
 class ToRgb(nn.Module):
+    """Digits are grey: one channel, which `store` repeats for the three colours."""
+
     def __init__(self, inputs):
         super().__init__()
         self.affine = Equalised(LATENT_DIM, inputs, bias=1.0)
-        self.weight = nn.Parameter(torch.randn(3, inputs, 1, 1))
-        self.bias = nn.Parameter(torch.zeros(3))
+        self.weight = nn.Parameter(torch.randn(1, inputs, 1, 1))
+        self.bias = nn.Parameter(torch.zeros(1))
 
     def forward(self, x, w):
         style = self.affine(w) / math.sqrt(x.shape[1])
@@ -120,7 +122,7 @@ class Synthesis(nn.Module):
             inputs = outputs
 
     def forward(self, w, noise="random"):
-        """Images of a w for each style input (n, N_STYLES, LATENT_DIM)."""
+        """Images (n, 1, 32, 32) of a w for each style input (n, N_STYLES, LATENT_DIM)."""
         image = None
         for index, size in enumerate(CHANNELS):
             block = getattr(self, f"b{size}")
@@ -195,16 +197,13 @@ def train(images, n_steps, batch_size, report):
         divergence = 0.5 * (mean.square() + log_variance.exp() - 1 - log_variance).sum(1).mean()
         if step < ADVERSARY_FROM * n_steps:
             made = generator(z)
-            loss = (made - real).square().mean(1).sum((1, 2)).mean() + divergence
+            loss = (made - real).square().sum((1, 2, 3)).mean() + divergence
         else:
             half = batch_size // 2
             made = generator(torch.cat([z[:half], torch.randn(half, LATENT_DIM)]))
-            # Digits are grey: the mean of the three colours is enough for the judge, and they must be equal.
-            grey = made.mean(1, keepdim=True)
-            descend(judge, verdicts(discriminator, real, grey.detach(), step))
-            loss = (made[:half] - real[:half]).square().mean(1).sum((1, 2)).mean() + divergence
-            loss = loss + ADVERSARY_WEIGHT * F.softplus(-discriminator(grey)).mean()
-            loss = loss + 10 * (made - grey).square().mean()
+            descend(judge, verdicts(discriminator, real, made.detach(), step))
+            loss = (made[:half] - real[:half]).square().sum((1, 2, 3)).mean() + divergence
+            loss = loss + ADVERSARY_WEIGHT * F.softplus(-discriminator(made)).mean()
         descend(maker, loss)
         with torch.no_grad():
             for slow, fast in zip(average.parameters(), generator.parameters()):
@@ -237,6 +236,8 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("output")
     arguments = parser.parse_args()
+    # One thread: sums in another order give other weights.
+    torch.set_num_threads(1)
     torch.manual_seed(arguments.seed)
     images, _ = digits.load(arguments.data, "train")
     images = torch.from_numpy(images).unsqueeze(1) * 2 - 1
@@ -256,17 +257,22 @@ def main():
 def store(generator, path):
     generator.mapping.w_avg.copy_(generator.mapping(torch.randn(10_000, LATENT_DIM)).mean(0))
     weights = {name: values.clone().contiguous() for name, values in generator.state_dict().items()}
-    for name, values in weights.items():
-        # Digits are grey: what makes the three colours becomes their mean, so that no latent can make another colour.
-        if "torgb.weight" in name or "torgb.bias" in name:
-            values.copy_(values.mean(0, keepdim=True).expand_as(values))
+    for name in filter(is_colour, weights):
+        weights[name] = weights[name].repeat_interleave(3, 0)
     save_file(weights, path)
+
+
+def is_colour(name):
+    return "torgb.weight" in name or "torgb.bias" in name
 
 
 def load(path):
     """A generator that `store` has written."""
     generator = Generator().requires_grad_(False)
-    generator.load_state_dict(load_file(path))
+    weights = load_file(path)
+    for name in filter(is_colour, weights):
+        weights[name] = weights[name][:1]
+    generator.load_state_dict(weights)
     return generator
 
 
