@@ -89,7 +89,7 @@ fn introduction(studies: &[&Results], origin: &Origin) -> String {
          standard`{commit}; this page is made from them by\n\n    {}\n\n{RULE}\n\n",
         origin.command
     );
-    text += "| experiment | equations | finished trials | published numbers reproduced | computing time, one core |\n\
+    text += "| experiment | equations | finished trials | published numbers reproduced | time of the trials |\n\
              |---|---|---:|---:|---:|\n";
     for results in studies {
         let score = results.score();

@@ -122,7 +122,7 @@ fn summary(results: &Results) -> String {
         _ => "no trials yet".into(),
     };
     let mut text = format!(
-        "{} settings with {each} each, {} iterations, {variant} equations; {} of computing on one core.\n",
+        "{} settings with {each} each, {} iterations, {variant} equations; the times of the trials add up to {}.\n",
         counts.len(),
         grouped(iterations),
         duration(results.total_seconds())
