@@ -47,7 +47,7 @@ impl Image {
         let (width, height) = (reader.info().width as usize, reader.info().height as usize);
         if width != height || width > LARGEST {
             let message = format!(
-                "expected a square image of at most {LARGEST} by {LARGEST} pixels, found one of {width} by {height}"
+                "expected a square image of at most {LARGEST} by {LARGEST}, found one of {width} by {height} pixels"
             );
             return Err(io::Error::other(message));
         }
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(read(2, png::ColorType::GrayscaleAlpha).unwrap().rgb[3..6], [2, 2, 2]);
         assert_eq!(read(2, png::ColorType::Rgba).unwrap().rgb[3..6], [4, 5, 6]);
         assert_eq!(read(2, png::ColorType::Indexed).unwrap().rgb, [9, 8, 7].repeat(4));
-        assert!(read(3, png::ColorType::Rgb).unwrap_err().to_string().contains("found one of 3 by 2"));
+        assert!(read(3, png::ColorType::Rgb).unwrap_err().to_string().contains("found one of 3 by 2 pixels"));
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
         let checksum = crc(&bytes[12..29]);

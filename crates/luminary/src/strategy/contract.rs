@@ -67,8 +67,8 @@ fn saved(strategy: &Strategy) -> Vec<u8> {
 
 #[test]
 fn a_state_saved_between_ask_and_tell_continues_bit_for_bit() {
-    // In forty dimensions the factor is older than a generation, and outer products wait for its refresh.
-    for (config, dim) in configs().into_iter().flat_map(|config| [(config.clone(), DIM), (config, 40)]) {
+    // In sixty dimensions the factor is older than a generation, and outer products wait for its refresh.
+    for (config, dim) in configs().into_iter().flat_map(|config| [(config.clone(), DIM), (config, 60)]) {
         let mut original = Run::new(&config, shape(dim, BATCH_SIZE));
         original.go(20, BATCH_SIZE / 2);
         original.ask();

@@ -1,4 +1,4 @@
-//! After the first iterations nothing allocates, and no checkpoint makes the engine ask for absurd amounts of memory.
+//! After the first iteration nothing allocates, and no checkpoint makes the engine ask for absurd amounts of memory.
 //!
 //! The whole binary runs on an allocator that counts in thread-local variables, so tests do not disturb each other.
 
@@ -109,8 +109,7 @@ fn restarts_the_batch_rule_and_every_other_preset_allocate_nothing_either() {
             let mut config = preset_config(preset, &problem, 2).config();
             config.archive.rule = rule;
             let mut scheduler = config.build().unwrap();
-            // The covariance is first added to when its factor is first refreshed, and then the product asks for a buffer.
-            let mut meter = Meter { n_free: 5, ..Meter::default() };
+            let mut meter = Meter { n_free: 1, ..Meter::default() };
             scheduler.run_differentiable_observed(&problem, 400, &mut meter).unwrap();
             assert_eq!(meter.offender, None, "{preset}, {rule:?}: (iteration, requests)");
             n_restarts += scheduler.restarts().total();

@@ -67,6 +67,9 @@ const MIN_SCALE: f64 = 1e-9;
 /// them, and more than this many gain nothing.
 const MAX_PENDING: usize = 64;
 
+/// In fewer dimensions the matrix stays in the nearest cache, and nothing is gained by waiting.
+const COLLECT_FROM: usize = 50;
+
 /// CMA-ES.
 #[derive(Debug)]
 pub struct CmaEs {
@@ -216,12 +219,13 @@ impl CmaEs {
             kernels::scaled_difference(&solutions[row * n..][..n], old_mean, (c_mu * weight).sqrt(), column);
             kernels::add_squares(diagonal, column);
         }
+        // Negative terms are not collected: between positive ones, their order would decide the last bits.
+        if n < COLLECT_FROM || !others.is_empty() {
+            state.add_pending(n, diagonal);
+        }
         if others.is_empty() {
             return;
         }
-
-        // Negative terms are not collected: between positive ones, their order would decide the last bits.
-        state.add_pending(n, diagonal);
         let negative = &mut self.scratch.negative;
         negative.clear();
         for (&weight, &row) in others.iter().zip(&ranking[parents.len()..]) {
@@ -418,7 +422,7 @@ fn add_outer_products(c: &mut [f64], dim: usize, columns: &[f64], sign: f64) {
 mod tests {
     use super::*;
 
-    const DIM: usize = 40;
+    const DIM: usize = 60;
 
     /// The last rows of a strategy that is led to small first coordinates.
     fn run(n_generations: usize, mut after_each: impl FnMut(&mut CmaEs)) -> Vec<f64> {
