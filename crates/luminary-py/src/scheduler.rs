@@ -26,12 +26,11 @@ pub(crate) fn ask_all<'py>(
         let archive = lock(archive.get().state());
         let mut states: Vec<_> = emitters.iter().map(|emitter| lock(emitter.get().state())).collect();
         let sizes: Vec<usize> = states.iter().map(|state| state.emitter.batch_size()).collect();
-        let mut solutions = vec![0.0; sizes.iter().sum::<usize>() * dim];
-        let mut rest = solutions.as_mut_slice();
+        let mut solutions = Vec::with_capacity(sizes.iter().sum::<usize>() * dim);
         for (state, &size) in states.iter_mut().zip(&sizes) {
-            let (own, others) = rest.split_at_mut(size * dim);
-            state.emitter.ask(&archive.archive, own);
-            rest = others;
+            let start = solutions.len();
+            solutions.resize(start + size * dim, 0.0);
+            state.emitter.ask(&archive.archive, &mut solutions[start..]);
         }
         (solutions, sizes)
     });

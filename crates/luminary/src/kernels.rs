@@ -26,6 +26,13 @@ kernels! {
         out.iter_mut().zip(x).for_each(|(out, x)| *out = factor * x);
     }
 
+    /// `out <- factor x` in the lower triangle of column-major matrices.
+    fn scale_lower_into(x: &[f64], dim: usize, factor: f64, out: &mut [f64]) {
+        for (j, (out, x)) in out.chunks_exact_mut(dim).zip(x.chunks_exact(dim)).enumerate() {
+            out[j..].iter_mut().zip(&x[j..]).for_each(|(out, x)| *out = factor * x);
+        }
+    }
+
     /// `x <- x + y`.
     fn add(x: &mut [f64], y: &[f64]) {
         x.iter_mut().zip(y).for_each(|(x, y)| *x += y);

@@ -15,13 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{kernels, serde_floats};
 
-/// Rows of a band of the triangular product: of the heights from 16 to 200, the fastest at a hundred dimensions, and at a
-/// thousand, where columns are pages apart.
-const BAND: usize = 40;
-const TALL_BAND: usize = 96;
-/// Dimensions from which bands are tall.
-const TALL_FROM: usize = 600;
-
 /// How the covariance is factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -36,7 +29,8 @@ pub enum Factorisation {
 /// The factor with what the stop tests need to know of the covariance it was computed from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Factor {
-    /// Column-major A; below the diagonal only for Cholesky.
+    /// Column-major A; for Cholesky, what is above the diagonal is zero in the bands of the product and of no meaning
+    /// elsewhere.
     #[serde(with = "serde_floats")]
     pub(super) a: Vec<f64>,
     /// A^-1 for the eigensystem, where no triangular solve can stand in for it; empty for Cholesky.
@@ -69,11 +63,7 @@ impl Factor {
         let mut out = MatMut::from_column_major_slice_mut(out, dim, n_columns);
         // For a triangular A, each band of rows stops at its last entry; this beats a triangular product by a factor
         // of almost two at a hundred dimensions, because it is a few large products instead of many small ones.
-        let band = match method {
-            Factorisation::Cholesky if dim < TALL_FROM => BAND,
-            Factorisation::Cholesky => TALL_BAND,
-            Factorisation::Eigen => dim,
-        };
+        let band = if method == Factorisation::Cholesky { band_height(dim) } else { dim };
         for start in (0..dim).step_by(band) {
             let height = band.min(dim - start);
             let width = if method == Factorisation::Cholesky { start + height } else { dim };
@@ -108,7 +98,7 @@ impl Factor {
         scale: f64,
         work: &mut FactorScratch,
     ) -> bool {
-        kernels::scale_into(c, scale, &mut self.a);
+        kernels::scale_lower_into(c, dim, scale, &mut self.a);
         match method {
             Factorisation::Cholesky => self.refresh_cholesky(dim, work),
             Factorisation::Eigen => self.refresh_eigen(dim, work),
@@ -120,8 +110,10 @@ impl Factor {
         let stack = MemStack::new(&mut work.memory);
         let done = llt::factor::cholesky_in_place(a, Default::default(), Par::Seq, stack, cholesky_params());
         // Products with A read what is above the diagonal of each band, and the factorisation leaves its scratch there.
+        let band = band_height(dim);
         for j in 1..dim {
-            self.a[j * dim..j * dim + j].fill(0.0);
+            let start = j - j % band;
+            self.a[j * dim + start..j * dim + j].fill(0.0);
         }
         let (mut smallest, mut largest) = (f64::INFINITY, 0.0_f64);
         for &pivot in self.a.iter().step_by(dim + 1) {
@@ -202,6 +194,12 @@ fn cholesky_params() -> faer::Spec<llt::factor::LltParams, f64> {
     faer::Spec::new(llt::factor::LltParams { recursion_threshold: 16, ..faer::Auto::<f64>::auto() })
 }
 
+/// Rows of a band of the triangular product: of the heights from 16 to 200, the fastest at a hundred dimensions, and at a
+/// thousand, where columns are pages apart.
+fn band_height(dim: usize) -> usize {
+    if dim < 600 { 40 } else { 96 }
+}
+
 /// The identity, column-major.
 pub(super) fn identity(dim: usize) -> Vec<f64> {
     let mut matrix = vec![0.0; dim * dim];
@@ -238,10 +236,17 @@ mod tests {
             (1, Factorisation::Eigen),
             (7, Factorisation::Cholesky),
             (7, Factorisation::Eigen),
+            // More than two bands.
+            (90, Factorisation::Cholesky),
+            (90, Factorisation::Eigen),
         ] {
             let c = covariance(dim);
             let mut factor = Factor::identity(dim, method);
-            assert!(factor.refresh(dim, method, &c, 1.0, &mut FactorScratch::new(dim, method)));
+            let mut scratch = FactorScratch::new(dim, method);
+            // The second time over what the first has left.
+            for _ in 0..2 {
+                assert!(factor.refresh(dim, method, &c, 1.0, &mut scratch));
+            }
             // Columns of A, as A times the unit vectors.
             let mut a = vec![0.0; dim * dim];
             factor.multiply(dim, method, &identity(dim), 1.0, &mut a);
