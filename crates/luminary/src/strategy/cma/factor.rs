@@ -260,7 +260,8 @@ mod tests {
             let mut y = vec![0.0; dim];
             factor.multiply(dim, method, &z, 1.0, &mut y);
             factor.solve(dim, method, &mut y, &mut vec![0.0; dim]);
-            assert!(y.iter().zip(&z).all(|(back, z)| (back - z).abs() < 1e-12), "{method:?}");
+            let worst = y.iter().zip(&z).map(|(back, z)| (back - z).abs()).fold(0.0, f64::max);
+            assert!(worst < 1e-13 * dim as f64, "{method:?} {dim}: {worst:e}");
             assert!(factor.condition >= 1.0);
         }
     }
