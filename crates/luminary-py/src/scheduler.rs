@@ -5,7 +5,7 @@ use std::ops::Range;
 use luminary::archive::Status;
 use luminary::error::CallError;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::archive::{ArchiveState, NativeArchive};
@@ -14,7 +14,7 @@ use crate::emitter::{NativeEmitter, Told};
 
 type Asked<'py> = (Bound<'py, PyArray2<f64>>, Vec<usize>);
 
-/// All emitters draw; returns the rows and how many belong to each emitter.
+/// All emitters draw; returns the rows and how many belong to each emitter. None draws if one lacks its gradients.
 #[pyfunction]
 pub(crate) fn ask_all<'py>(
     py: Python<'py>,
@@ -25,6 +25,9 @@ pub(crate) fn ask_all<'py>(
     let (solutions, sizes) = py.detach(|| {
         let archive = lock(archive.get().state());
         let mut states: Vec<_> = emitters.iter().map(|emitter| lock(emitter.get().state())).collect();
+        if states.iter().any(|state| state.emitter.n_gradients() > 0 && !state.has_gradients) {
+            return Err(PyRuntimeError::new_err("expected tell_dqd before ask"));
+        }
         let sizes: Vec<usize> = states.iter().map(|state| state.emitter.batch_size()).collect();
         let mut solutions = Vec::with_capacity(sizes.iter().sum::<usize>() * dim);
         for (state, &size) in states.iter_mut().zip(&sizes) {
@@ -32,8 +35,8 @@ pub(crate) fn ask_all<'py>(
             solutions.resize(start + size * dim, 0.0);
             state.emitter.ask(&archive.archive, &mut solutions[start..]);
         }
-        (solutions, sizes)
-    });
+        Ok((solutions, sizes))
+    })?;
     let n_rows = solutions.len() / dim;
     Ok((PyArray1::from_vec(py, solutions).reshape([n_rows, dim])?, sizes))
 }
@@ -59,7 +62,7 @@ pub(crate) fn ask_gradients_all<'py>(py: Python<'py>, emitters: Vec<Py<NativeEmi
 }
 
 /// Adds rows to the archives, then each emitter ranks, adapts and restarts. With `one_by_one` a later row sees what an
-/// earlier one changed. Returns the status of each row.
+/// earlier one changed. Returns the status of each row. Nothing changes if a value is not finite.
 #[pyfunction]
 pub(crate) fn tell_all<'py>(
     py: Python<'py>,
@@ -72,7 +75,7 @@ pub(crate) fn tell_all<'py>(
     measures: PyReadonlyArray2<'py, f64>,
     one_by_one: bool,
 ) -> PyResult<Bound<'py, PyArray1<i32>>> {
-    let rows = Rows { solutions: slice(&solutions)?, objectives: slice(&objectives)?, measures: slice(&measures)? };
+    let rows = Rows::new(&solutions, &objectives, &measures)?;
     let status = py.detach(|| {
         let mut archive = lock(archive.get().state());
         let (status, value) = add(&mut archive, &rows, one_by_one).or_raise()?;
@@ -109,7 +112,7 @@ pub(crate) fn tell_gradients_all(
     jacobians: PyReadonlyArray3<'_, f64>,
     one_by_one: bool,
 ) -> PyResult<()> {
-    let rows = Rows { solutions: slice(&solutions)?, objectives: slice(&objectives)?, measures: slice(&measures)? };
+    let rows = Rows::new(&solutions, &objectives, &measures)?;
     let jacobians = slice(&jacobians)?;
     let width = if rows.objectives.is_empty() { 0 } else { jacobians.len() / rows.objectives.len() };
     py.detach(|| {
@@ -134,6 +137,19 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
+    /// Rows whose objectives and measures are finite.
+    fn new(
+        solutions: &'a PyReadonlyArray2<'_, f64>,
+        objectives: &'a PyReadonlyArray1<'_, f64>,
+        measures: &'a PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Self> {
+        let rows = Self { solutions: slice(solutions)?, objectives: slice(objectives)?, measures: slice(measures)? };
+        match rows.objectives.iter().chain(rows.measures).find(|value| !value.is_finite()) {
+            Some(value) => Err(PyValueError::new_err(format!("expected finite values, found {value}"))),
+            None => Ok(rows),
+        }
+    }
+
     fn part(&self, rows: Range<usize>) -> Rows<'a> {
         let n_rows = self.objectives.len().max(1);
         let (dim, k) = (self.solutions.len() / n_rows, self.measures.len() / n_rows);

@@ -185,11 +185,14 @@ class SchedulerCore:
     def _ask_native(self, emitters, call):
         natives = [emitter._native for emitter in emitters]
         if call == "ask":
-            # Not with isinstance: on abstract classes that costs as much as the rest of the call.
-            for emitter in emitters:
-                if hasattr(emitter, "_check_gradients"):
-                    emitter._check_gradients()
-            rows, self._num_emitted = _native.ask_all(self._archive._native, natives)
+            try:
+                rows, self._num_emitted = _native.ask_all(self._archive._native, natives)
+            except RuntimeError:
+                # Asking each emitter only when one refused.
+                for emitter in emitters:
+                    if hasattr(emitter, "_check_gradients"):
+                        emitter._check_gradients()
+                raise
         else:
             rows, self._num_emitted = _native.ask_gradients_all(natives)
         dtype = self._archive._dtypes["solution"]
@@ -252,23 +255,26 @@ class SchedulerCore:
         archive = self._archive
         objective = np.asarray(data["objective"], dtype=archive._dtypes["objective"])
         check_is_1d(objective, "objective")
-        check_finite(objective, "objective")
         measures = np.asarray(data["measures"], dtype=archive._dtypes["measures"])
         check_batch_shape(measures, "measures", archive.measure_dim, "measure_dim")
-        check_finite(measures, "measures")
         solutions = as_native(self._cur_solutions).reshape(len(objective), -1)
         result = None if self._result_archive is None else self._result_archive._native
         natives = [emitter._native for emitter in emitters]
         told = (solutions, as_native(objective), as_native(measures))
         one_by_one = self._add_mode == "single"
-        if jacobian is None:
-            status = _native.tell_all(archive._native, result, natives, self._num_emitted, *told, one_by_one)
-        else:
-            jacobian = check_jacobian(archive, jacobian, len(objective))
-            _native.tell_gradients_all(
-                archive._native, result, natives, self._num_emitted, *told, as_native(jacobian), one_by_one
-            )
-            status = None
+        if jacobian is not None:
+            jacobian = as_native(check_jacobian(archive, jacobian, len(objective)))
+        parts = (archive._native, result, natives, self._num_emitted)
+        try:
+            if jacobian is None:
+                status = _native.tell_all(*parts, *told, one_by_one)
+            else:
+                status = _native.tell_gradients_all(*parts, *told, jacobian, one_by_one)
+        except ValueError:
+            # Looking for the value only when there is one.
+            check_finite(objective, "objective")
+            check_finite(measures, "measures")
+            raise
         archive._updates += 1
         if self._result_archive is not None:
             self._result_archive._updates += 1

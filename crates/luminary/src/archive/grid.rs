@@ -117,8 +117,9 @@ impl Grid {
         let mut cell = 0;
         for (axis, &measure) in self.axes.iter().zip(measures) {
             let position = axis.resolution * (measure - axis.lower + self.config.epsilon) / axis.range;
-            // `as` saturates, so any finite measure, however large, ends in the border cell.
-            let interval = (position.floor() as i64).clamp(0, axis.last);
+            // `as` rounds towards zero, which differs from rounding down only where the border cell is the answer, and
+            // saturates, so any finite measure, however large, ends in a border cell.
+            let interval = (position as i64).clamp(0, axis.last);
             cell += interval as usize * axis.stride;
         }
         CellIdx::new(cell)
