@@ -98,24 +98,26 @@ def test_order_of_calls():
         scheduler.tell(*sphere(solutions))
 
 
+@pytest.mark.parametrize("add_mode", ["batch", "single"])
 @pytest.mark.parametrize(
-    ("objective", "measures"),
+    ("objective", "measures", "message"),
     [
-        ([1], np.zeros((4, 2))),
-        ([1, 2, 3, 4], np.zeros((3, 2))),
-        ([1, 2, 3, np.nan], np.zeros((4, 2))),
-        ([1, 2, 3, 4], np.full((4, 2), np.inf)),
-        ([1, 2, 3, 4], np.zeros((4, 3))),
-        ([[1], [2], [3], [4]], np.zeros((4, 2))),
-        (None, np.zeros((4, 2))),
-        ([1, 2, 3, 4], None),
+        ([1], np.zeros((4, 2)), "objective should have length 4"),
+        ([1, 2, 3, 4], np.zeros((3, 2)), "measures should have length 4"),
+        ([1, 2, 3, np.nan], np.zeros((4, 2)), "objective must be finite"),
+        ([1, 2, 3, 4], np.full((4, 2), np.inf), "measures must be finite"),
+        ([1, 2, 3, 4], np.zeros((4, 3)), "measures to be an array with shape"),
+        ([[1], [2], [3], [4]], np.zeros((4, 2)), "objective to be a 1D array"),
+        (None, np.zeros((4, 2)), "objective"),
+        ([1, 2, 3, 4], None, "measures"),
     ],
 )
-def test_a_failed_tell_changes_nothing_and_can_be_repeated(objective, measures):
+def test_a_failed_tell_changes_nothing_and_can_be_repeated(objective, measures, message, add_mode):
     archive = make_archive()
-    scheduler = Scheduler(archive, [GaussianEmitter(archive, sigma=0.1, x0=[0, 0, 0], batch_size=4)])
+    emitter = GaussianEmitter(archive, sigma=0.1, x0=[0, 0, 0], batch_size=4)
+    scheduler = Scheduler(archive, [emitter], add_mode=add_mode)
     scheduler.ask()
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=message):
         scheduler.tell(objective, measures)
     assert archive.empty
     scheduler.tell([1, 2, 3, 4], np.zeros((4, 2)))
