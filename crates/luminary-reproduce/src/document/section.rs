@@ -121,9 +121,12 @@ fn summary(results: &Results) -> String {
         (Some(n), _) => format!("{n} trials"),
         _ => "no trials yet".into(),
     };
+    let settings = match (counts.len(), results.cells.len()) {
+        (some, all) if some < all => format!("{some} of the experiment's {all} settings"),
+        (all, _) => format!("{all} settings"),
+    };
     let mut text = format!(
-        "{} settings with {each} each, {} iterations, {variant} equations; the times of the trials add up to {}.\n",
-        counts.len(),
+        "{settings} with {each} each, {} iterations, {variant} equations; the times of the trials add up to {}.\n",
         grouped(iterations),
         duration(results.total_seconds())
     );

@@ -71,7 +71,7 @@ fn side_by_side(results: &Results) -> String {
     table + "\n"
 }
 
-/// Resolutions down, algorithms across. The paper has figures of these only.
+/// Resolutions down, algorithms across; resolutions without any trial are left out. The paper has figures of these only.
 fn over_resolutions(results: &Results, domain: Domain) -> String {
     let mut algorithms = Vec::new();
     for cell in results.of_domain(domain) {
@@ -98,8 +98,10 @@ fn over_resolutions(results: &Results, domain: Domain) -> String {
                 _ => "—".into(),
             });
         }
-        row.push(span(&trials));
-        table += &line(&row);
+        if trials.iter().any(|&n| n > 0) {
+            row.push(span(&trials));
+            table += &line(&row);
+        }
     }
     table + "\n"
 }
