@@ -61,12 +61,22 @@ pub(super) fn over_resolutions(results: &Results) -> Result<FigureFile, PlotErro
         series: resolution_series(results, domain, metric),
     };
     let both = |domain| [panel(domain, Metric::QdScore), panel(domain, Metric::Coverage)];
-    let panels = results.domains().into_iter().flat_map(both).collect();
+    let panels = domains_with_lines(results).into_iter().flat_map(both).collect();
     let title = format!("Resolution of the archive, {}", setting(results));
     let spec = Curves { title, panels, columns: Some(2), markers: Markers::Dots };
     let figure = curves(&spec, &Style::default())?;
     let caption = "QD score and coverage against the resolution of the archive.";
     Ok(FigureFile::svg(results, "curves", caption.into(), &figure))
+}
+
+/// Domains with several resolutions; all, if none has. Experiments share trials, so a domain may have one alone.
+fn domains_with_lines(results: &Results) -> Vec<Domain> {
+    let has_lines = |domain: &Domain| {
+        let series = resolution_series(results, *domain, Metric::QdScore);
+        series.iter().any(|series| series.x.len() > 1)
+    };
+    let (with, without): (Vec<_>, Vec<_>) = results.domains().into_iter().partition(has_lines);
+    if with.is_empty() { without } else { with }
 }
 
 /// A line for each algorithm.
@@ -111,7 +121,10 @@ fn objectives(at_least: &[u64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use luminary::strategy::Variant;
+
     use super::*;
+    use crate::{Experiment, Study};
 
     #[test]
     fn objectives_have_the_recorded_counts() {
@@ -122,5 +135,20 @@ mod tests {
         }
         assert_eq!(all[..2], [0.25, 0.75]);
         assert_eq!(all[7..], [3.0, 3.0]);
+    }
+
+    #[test]
+    fn a_domain_with_a_single_resolution_has_no_plot_among_others_with_lines() {
+        let study = Study::new(Experiment::N1000Resolution, Variant::Published, Some(2));
+        let mut results = Results::synthetic(&study);
+        assert_eq!(domains_with_lines(&results).len(), 4);
+        let keep_one_resolution = |results: &mut Results, is_chosen: fn(Domain) -> bool| {
+            let others = |own: &&mut CellResults| is_chosen(own.cell.domain) && own.cell.resolution != 300;
+            results.cells.iter_mut().filter(others).for_each(|own| own.trials.clear());
+        };
+        keep_one_resolution(&mut results, |domain| domain != Domain::Arm);
+        assert_eq!(domains_with_lines(&results), [Domain::Arm]);
+        keep_one_resolution(&mut results, |_| true);
+        assert_eq!(domains_with_lines(&results).len(), 4);
     }
 }
