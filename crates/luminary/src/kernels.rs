@@ -135,6 +135,9 @@ mod tests {
             let rows = [x.as_slice(), y.as_slice()].concat();
             weighted_rows(&rows, n, &[1, 0], &[0.25, 0.5], &mut out);
             assert!((0..n).all(|i| out[i] == 0.25 * y[i] + 0.5 * x[i]));
+            let (matrix, mut lower) = (vec![3.0; n * n], vec![9.0; n * n]);
+            scale_lower_into(&matrix, n, 2.0, &mut lower);
+            assert!((0..n * n).all(|at| lower[at] == if at % n >= at / n { 6.0 } else { 9.0 }));
             assert!(all_finite(&x));
             out[n - 1] = f64::INFINITY;
             assert!(!all_finite(&out));
