@@ -22,23 +22,27 @@ pub(crate) fn ask_all<'py>(
     emitters: Vec<Py<NativeEmitter>>,
 ) -> PyResult<Asked<'py>> {
     let dim = solution_dim(&emitters)?;
-    let (solutions, sizes) = py.detach(|| {
+    let sizes: Vec<usize> = emitters.iter().map(|emitter| lock(emitter.get().state()).emitter.batch_size()).collect();
+    // NumPy's own `empty`, because every number is about to be written and filling them with zeros takes time.
+    let solutions = py.import("numpy")?.call_method1("empty", ((sizes.iter().sum::<usize>(), dim),))?;
+    let solutions = solutions.cast_into::<PyArray2<f64>>()?;
+    let mut rows = solutions.readwrite();
+    let mut rest = rows.as_slice_mut()?;
+    py.detach(|| {
         let archive = lock(archive.get().state());
         let mut states: Vec<_> = emitters.iter().map(|emitter| lock(emitter.get().state())).collect();
         if states.iter().any(|state| state.emitter.n_gradients() > 0 && !state.has_gradients) {
             return Err(PyRuntimeError::new_err("expected tell_dqd before ask"));
         }
-        let sizes: Vec<usize> = states.iter().map(|state| state.emitter.batch_size()).collect();
-        let mut solutions = Vec::with_capacity(sizes.iter().sum::<usize>() * dim);
         for (state, &size) in states.iter_mut().zip(&sizes) {
-            let start = solutions.len();
-            solutions.resize(start + size * dim, 0.0);
-            state.emitter.ask(&archive.archive, &mut solutions[start..]);
+            let (own, others) = rest.split_at_mut(size * dim);
+            state.emitter.ask(&archive.archive, own);
+            rest = others;
         }
-        Ok((solutions, sizes))
+        Ok(())
     })?;
-    let n_rows = solutions.len() / dim;
-    Ok((PyArray1::from_vec(py, solutions).reshape([n_rows, dim])?, sizes))
+    drop(rows);
+    Ok((solutions, sizes))
 }
 
 /// All emitters name the points whose gradients they want.

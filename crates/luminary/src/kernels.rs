@@ -33,11 +33,6 @@ kernels! {
         }
     }
 
-    /// `x <- x + y`.
-    fn add(x: &mut [f64], y: &[f64]) {
-        x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
-    }
-
     /// `x <- x + factor y`.
     fn add_scaled(x: &mut [f64], factor: f64, y: &[f64]) {
         x.iter_mut().zip(y).for_each(|(x, y)| *x += factor * y);

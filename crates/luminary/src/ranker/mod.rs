@@ -56,6 +56,17 @@ struct Rank {
     value: f64,
 }
 
+impl Rank {
+    /// A number that is smaller for a better rank and, of equal ranks, for the earlier row, which is its lowest 32 bits.
+    /// One number is compared faster than three.
+    fn key(self, row: u32) -> u128 {
+        let bits = self.value.to_bits();
+        // Ascending with the value, as in `f64::total_cmp`: all bits of a negative number turn, of others only the sign.
+        let ascending = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
+        u128::from(u8::MAX - self.stage) << 96 | u128::from(!ascending) << 32 | u128::from(row)
+    }
+}
+
 /// A ranker with what it remembers between calls.
 #[derive(Clone, Debug)]
 pub struct Ranker {
@@ -65,13 +76,14 @@ pub struct Ranker {
     /// The random direction; empty for other rankers.
     pub(crate) direction: Vec<f64>,
     ranks: Vec<Rank>,
+    keys: Vec<u128>,
 }
 
 impl Ranker {
     /// A ranker for measures with these bounds. Rankers with a random direction draw it now.
     pub fn new(config: RankerConfig, measure_bounds: &[(f64, f64)], rng: &mut WideRng) -> Self {
         let measure_ranges = measure_bounds.iter().map(|(lower, upper)| upper - lower).collect();
-        let mut ranker = Self { config, measure_ranges, direction: Vec::new(), ranks: Vec::new() };
+        let mut ranker = Self { config, measure_ranges, direction: Vec::new(), ranks: Vec::new(), keys: Vec::new() };
         ranker.reset(rng);
         ranker
     }
@@ -99,19 +111,17 @@ impl Ranker {
         let (config, direction) = (self.config, &self.direction);
         self.ranks.clear();
         self.ranks.extend((0..feedback.n_rows()).map(|row| rank_of(config, direction, feedback, row)));
-        order(&self.ranks, ranking)
+        order(&self.ranks, &mut self.keys, ranking)
     }
 }
 
 /// Sorts rows by rank, descending and stable, and returns whether they are flat.
-fn order(ranks: &[Rank], ranking: &mut Vec<usize>) -> bool {
+fn order(ranks: &[Rank], keys: &mut Vec<u128>, ranking: &mut Vec<usize>) -> bool {
+    keys.clear();
+    keys.extend(ranks.iter().zip(0..).map(|(rank, row)| rank.key(row)));
+    keys.sort_unstable();
     ranking.clear();
-    ranking.extend(0..ranks.len());
-    // The row number as last key makes the unstable sort, which does not allocate, stable.
-    ranking.sort_unstable_by(|&a, &b| {
-        let (rank_a, rank_b) = (ranks[a], ranks[b]);
-        rank_b.stage.cmp(&rank_a.stage).then_with(|| rank_b.value.total_cmp(&rank_a.value)).then(a.cmp(&b))
-    });
+    ranking.extend(keys.iter().map(|&key| key as u32 as usize));
     let (Some(&best), Some(&worst)) = (ranking.first(), ranking.last()) else { return false };
     let (best, worst) = (ranks[best], ranks[worst]);
     // Equality first: two values of minus infinity (all rows invalid) have no difference but are alike.
@@ -155,17 +165,25 @@ mod tests {
     #[test]
     fn stage_comes_before_value_and_ties_keep_their_order() {
         let mut ranking = Vec::new();
-        let flat = order(&ranks(&[(0, 9.0), (2, 1.0), (1, 5.0), (2, 1.0), (2, 3.0)]), &mut ranking);
+        let flat = order(&ranks(&[(0, 9.0), (2, 1.0), (1, 5.0), (2, 1.0), (2, 3.0)]), &mut Vec::new(), &mut ranking);
         assert_eq!(ranking, [4, 1, 3, 2, 0]);
         assert!(!flat);
     }
 
     #[test]
-    fn equal_values_in_one_stage_are_flat() {
+    fn values_of_either_sign_and_without_end_are_in_order() {
+        let values = [0.0, -1.0, f64::NEG_INFINITY, 2.0, -0.5, f64::INFINITY, 1e-300, -1e300];
         let mut ranking = Vec::new();
-        assert!(order(&ranks(&[(1, 2.0), (1, 2.0 + 1e-13)]), &mut ranking));
-        assert!(order(&ranks(&[(0, f64::NEG_INFINITY); 3]), &mut ranking));
-        assert!(!order(&ranks(&[(0, 2.0), (1, 2.0)]), &mut ranking));
-        assert!(!order(&ranks(&[(0, 2.0)]), &mut ranking), "a single row has nothing to differ from");
+        order(&ranks(&values.map(|value| (0, value))), &mut Vec::new(), &mut ranking);
+        assert_eq!(ranking, [5, 3, 6, 0, 4, 1, 7, 2]);
+    }
+
+    #[test]
+    fn equal_values_in_one_stage_are_flat() {
+        let is_flat = |values: &[(u8, f64)]| order(&ranks(values), &mut Vec::new(), &mut Vec::new());
+        assert!(is_flat(&[(1, 2.0), (1, 2.0 + 1e-13)]));
+        assert!(is_flat(&[(0, f64::NEG_INFINITY); 3]));
+        assert!(!is_flat(&[(0, 2.0), (1, 2.0)]));
+        assert!(!is_flat(&[(0, 2.0)]), "a single row has nothing to differ from");
     }
 }

@@ -3,6 +3,8 @@
 //! Any such A gives the same sampling distribution, and `A^-1 (x - m) / sigma` is the sample's own z, so no inverse is
 //! needed. Cholesky costs `n^3 / 3` against about `9 n^3` for the eigensystem. From the eigensystem we take the
 //! symmetric root `A = B D B^T`, for which `A^-1 = C^(-1/2)` as the equations are usually written.
+//!
+//! Small triangular factors are handled by our own kernels, all others by faer.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
@@ -13,7 +15,11 @@ use faer::prelude::*;
 use faer::{Accum, ColMut, Par};
 use serde::{Deserialize, Serialize};
 
+use super::dense;
 use crate::{kernels, serde_floats};
+
+/// Rows of a band of a large triangular product: of the heights from 16 to 200, the fastest at a thousand dimensions.
+const BAND: usize = 96;
 
 /// How the covariance is factored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +35,7 @@ pub enum Factorisation {
 /// The factor with what the stop tests need to know of the covariance it was computed from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Factor {
-    /// Column-major A; for Cholesky, what is above the diagonal is zero in the bands of the product and of no meaning
+    /// Column-major A; for Cholesky, what is above the diagonal is zero where products read it and of no meaning
     /// elsewhere.
     #[serde(with = "serde_floats")]
     pub(super) a: Vec<f64>,
@@ -55,21 +61,32 @@ impl Factor {
         self.condition = 1.0;
     }
 
-    /// `out = scale * A z` for one or many columns of length `dim`.
-    pub(super) fn multiply(&self, dim: usize, method: Factorisation, z: &[f64], scale: f64, out: &mut [f64]) {
-        let n_columns = z.len() / dim;
+    /// Makes what is above the diagonal of a triangular factor zero: another build may have left something there.
+    pub(super) fn clear_above_diagonal(&mut self, dim: usize) {
+        for (j, column) in self.a.chunks_exact_mut(dim).enumerate() {
+            column[..j].fill(0.0);
+        }
+    }
+
+    /// `out = mean + scale A z` for one or many columns z.
+    pub(super) fn sample(&self, method: Factorisation, z: &[f64], mean: &[f64], scale: f64, out: &mut [f64]) {
+        let (dim, n_columns) = (mean.len(), z.len() / mean.len());
+        if is_small_triangle(dim, method) {
+            return dense::multiply(&self.a, z, mean, scale, out);
+        }
         let a = MatRef::from_column_major_slice(&self.a, dim, dim);
         let z = MatRef::from_column_major_slice(z, dim, n_columns);
-        let mut out = MatMut::from_column_major_slice_mut(out, dim, n_columns);
-        // For a triangular A, each band of rows stops at its last entry; this beats a triangular product by a factor
-        // of almost two at a hundred dimensions, because it is a few large products instead of many small ones.
-        let band = if method == Factorisation::Cholesky { band_height(dim) } else { dim };
+        let mut product = MatMut::from_column_major_slice_mut(out, dim, n_columns);
+        // For a triangular A, each band of rows stops at its last entry; this beats faer's triangular product, because
+        // it is a few large products instead of many small ones.
+        let band = if method == Factorisation::Cholesky { BAND } else { dim };
         for start in (0..dim).step_by(band) {
             let height = band.min(dim - start);
             let width = if method == Factorisation::Cholesky { start + height } else { dim };
-            let (out, a) = (out.rb_mut().subrows_mut(start, height), a.submatrix(start, 0, height, width));
-            matmul(out, Accum::Replace, a, z.subrows(0, width), scale, Par::Seq);
+            let (product, a) = (product.rb_mut().subrows_mut(start, height), a.submatrix(start, 0, height, width));
+            matmul(product, Accum::Replace, a, z.subrows(0, width), scale, Par::Seq);
         }
+        kernels::add_to_rows(out, mean);
     }
 
     /// `y <- A^-1 y`.
@@ -98,23 +115,26 @@ impl Factor {
         scale: f64,
         work: &mut FactorScratch,
     ) -> bool {
-        kernels::scale_lower_into(c, dim, scale, &mut self.a);
         match method {
-            Factorisation::Cholesky => self.refresh_cholesky(dim, work),
-            Factorisation::Eigen => self.refresh_eigen(dim, work),
+            Factorisation::Cholesky => self.refresh_cholesky(dim, c, scale, work),
+            Factorisation::Eigen => self.refresh_eigen(dim, c, scale, work),
         }
     }
 
-    fn refresh_cholesky(&mut self, dim: usize, work: &mut FactorScratch) -> bool {
-        let a = MatMut::from_column_major_slice_mut(&mut self.a, dim, dim);
-        let stack = MemStack::new(&mut work.memory);
-        let done = llt::factor::cholesky_in_place(a, Default::default(), Par::Seq, stack, cholesky_params());
-        // Products with A read what is above the diagonal of each band, and the factorisation leaves its scratch there.
-        let band = band_height(dim);
-        for j in 1..dim {
-            let start = j - j % band;
-            self.a[j * dim + start..j * dim + j].fill(0.0);
-        }
+    fn refresh_cholesky(&mut self, dim: usize, c: &[f64], scale: f64, work: &mut FactorScratch) -> bool {
+        let done = if is_small_triangle(dim, Factorisation::Cholesky) {
+            dense::cholesky(c, dim, scale, &mut self.a)
+        } else {
+            kernels::scale_lower_into(c, dim, scale, &mut self.a);
+            let a = MatMut::from_column_major_slice_mut(&mut self.a, dim, dim);
+            let stack = MemStack::new(&mut work.memory);
+            let done = llt::factor::cholesky_in_place(a, Default::default(), Par::Seq, stack, cholesky_params());
+            // Products read what is above the diagonal of each band, and the factorisation leaves its scratch there.
+            for j in 1..dim {
+                self.a[j * dim..][j - j % BAND..j].fill(0.0);
+            }
+            done.is_ok()
+        };
         let (mut smallest, mut largest) = (f64::INFINITY, 0.0_f64);
         for &pivot in self.a.iter().step_by(dim + 1) {
             // Written so that a NaN pivot makes `smallest` NaN.
@@ -122,10 +142,11 @@ impl Factor {
             largest = largest.max(pivot);
         }
         self.condition = (largest / smallest).powi(2);
-        done.is_ok() && smallest > 0.0 && largest.is_finite()
+        done && smallest > 0.0 && largest.is_finite()
     }
 
-    fn refresh_eigen(&mut self, dim: usize, work: &mut FactorScratch) -> bool {
+    fn refresh_eigen(&mut self, dim: usize, c: &[f64], scale: f64, work: &mut FactorScratch) -> bool {
+        kernels::scale_lower_into(c, dim, scale, &mut self.a);
         if !kernels::all_finite(&self.a) {
             return false;
         }
@@ -189,15 +210,14 @@ impl std::fmt::Debug for FactorScratch {
     }
 }
 
-/// Smaller leaves than faer's default of 64, which cost a quarter more at a hundred dimensions.
-fn cholesky_params() -> faer::Spec<llt::factor::LltParams, f64> {
-    faer::Spec::new(llt::factor::LltParams { recursion_threshold: 16, ..faer::Auto::<f64>::auto() })
+/// Whether our own kernels handle a factor.
+fn is_small_triangle(dim: usize, method: Factorisation) -> bool {
+    method == Factorisation::Cholesky && dim <= dense::MAX_DIM
 }
 
-/// Rows of a band of the triangular product: of the heights from 16 to 200, the fastest at a hundred dimensions, and at a
-/// thousand, where columns are pages apart.
-fn band_height(dim: usize) -> usize {
-    if dim < 600 { 40 } else { 96 }
+/// Smaller leaves than faer's default of 64, which cost more at a few hundred dimensions.
+fn cholesky_params() -> faer::Spec<llt::factor::LltParams, f64> {
+    faer::Spec::new(llt::factor::LltParams { recursion_threshold: 16, ..faer::Auto::<f64>::auto() })
 }
 
 /// The identity, column-major.
@@ -236,9 +256,10 @@ mod tests {
             (1, Factorisation::Eigen),
             (7, Factorisation::Cholesky),
             (7, Factorisation::Eigen),
-            // More than two bands.
             (90, Factorisation::Cholesky),
             (90, Factorisation::Eigen),
+            // Beyond our own kernels, and more than two bands.
+            (260, Factorisation::Cholesky),
         ] {
             let c = covariance(dim);
             // Entries grow with the dimension, and sums with their terms.
@@ -251,7 +272,7 @@ mod tests {
             }
             // Columns of A, as A times the unit vectors.
             let mut a = vec![0.0; dim * dim];
-            factor.multiply(dim, method, &identity(dim), 1.0, &mut a);
+            factor.sample(method, &identity(dim), &vec![0.0; dim], 1.0, &mut a);
             for i in 0..dim {
                 for j in 0..dim {
                     let product: f64 = (0..dim).map(|k| a[k * dim + i] * a[k * dim + j]).sum();
@@ -260,7 +281,7 @@ mod tests {
             }
             let z: Vec<f64> = (0..dim).map(|i| 0.5 - i as f64).collect();
             let mut y = vec![0.0; dim];
-            factor.multiply(dim, method, &z, 1.0, &mut y);
+            factor.sample(method, &z, &vec![0.0; dim], 1.0, &mut y);
             factor.solve(dim, method, &mut y, &mut vec![0.0; dim]);
             let worst = y.iter().zip(&z).map(|(back, z)| (back - z).abs()).fold(0.0, f64::max);
             assert!(worst < rounding, "{method:?} {dim}: {worst:e}");

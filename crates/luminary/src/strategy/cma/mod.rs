@@ -5,6 +5,7 @@
 //! accumulates steps without dividing them by sigma. Only this variant gives the paper's numbers; the textbook's gives
 //! better ones.
 
+mod dense;
 mod factor;
 mod params;
 
@@ -269,6 +270,9 @@ impl CmaEs {
         }
         expect_len("CMA-ES state", state.pending.len().next_multiple_of(n), state.pending.len())?;
         self.state = state;
+        if self.config.factorisation == Factorisation::Cholesky {
+            self.state.factor.clear_above_diagonal(n);
+        }
         self.state.read_diagonal(n, &mut self.scratch.diagonal);
         Ok(())
     }
@@ -296,15 +300,13 @@ impl EvolutionStrategy for CmaEs {
         self.refresh_factor();
         let (n, method, state) = (self.shape.dim, self.config.factorisation, &mut self.state);
         rng.fill_normal(&mut state.z);
-        state.factor.multiply(n, method, &state.z, state.sigma, solutions);
-        kernels::add_to_rows(solutions, &state.mean);
+        state.factor.sample(method, &state.z, &state.mean, state.sigma, solutions);
         state.repaired = false;
         let Some(bounds) = &self.shape.bounds else { return };
         for (row, z) in solutions.chunks_exact_mut(n).zip(state.z.chunks_exact_mut(n)) {
             state.repaired |= bounds.resample_or_repair(rng, row, |rng, row| {
                 rng.fill_normal(z);
-                state.factor.multiply(n, method, z, state.sigma, row);
-                kernels::add(row, &state.mean);
+                state.factor.sample(method, z, &state.mean, state.sigma, row);
             });
         }
     }
@@ -412,6 +414,9 @@ fn new_column(columns: &mut Vec<f64>, dim: usize) -> &mut [f64] {
 
 /// `C <- C + sign * columns columns^T`, lower triangle only.
 fn add_outer_products(c: &mut [f64], dim: usize, columns: &[f64], sign: f64) {
+    if dim <= dense::MAX_DIM {
+        return dense::add_outer_products(c, dim, columns, sign);
+    }
     let columns = MatRef::from_column_major_slice(columns, dim, columns.len() / dim);
     let c = MatMut::from_column_major_slice_mut(c, dim, dim);
     let (lower, full) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
