@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 #: Entries of the largest temporary array, which has a column for each cell.
-_BLOCK = 1_000_000
+_BLOCK = 250_000
 
 
 class JointImprovement:
@@ -39,8 +39,12 @@ class JointImprovement:
         self._process, self._boundaries, self._cutoff = process, archive.boundaries, cutoff
         self._use_entropy = use_entropy
         cells, objectives = archive.data(["index", "objective"], return_type="tuple")
-        self._elites = np.full(archive.cells, min_obj, dtype=np.float64)
-        self._elites[cells] = objectives
+        elites = np.full(archive.cells, min_obj, dtype=np.float64)
+        elites[cells] = objectives
+        # Most cells share an objective while most are empty, and an improvement depends on nothing else of a cell.
+        self._objectives, self._objective_of = np.unique(elites, return_inverse=True)
+        self._by_objective = np.argsort(self._objective_of, kind="stable")
+        self._starts = np.searchsorted(self._objective_of[self._by_objective], np.arange(len(self._objectives)))
 
     def by_cell(self, solutions):
         """The improvement that is expected in each cell, and the probability of each cell; one row per solution."""
@@ -48,10 +52,12 @@ class JointImprovement:
         # At a known solution nothing is uncertain; a tiny deviation stands for none.
         deviation = np.maximum(deviation, np.finfo(np.float64).tiny ** 0.5)
         probabilities = cell_probabilities(mean[:, 1:], deviation[:, 1:], self._boundaries, self._cutoff)
-        improvements = np.zeros(probabilities.shape)
-        rows, cells = np.nonzero(probabilities)
-        expected = expected_improvement(mean[rows, 0], deviation[rows, 0], self._elites[cells])
-        improvements[rows, cells] = expected * probabilities[rows, cells]
+        possible = np.logical_or.reduceat(probabilities[:, self._by_objective] > 0, self._starts, axis=1)
+        rows, objectives = np.nonzero(possible)
+        expected = np.zeros(possible.shape)
+        best = self._objectives[objectives]
+        expected[rows, objectives] = expected_improvement(mean[rows, 0], deviation[rows, 0], best)
+        improvements = expected[:, self._objective_of] * probabilities
         if self._use_entropy:
             improvements *= 1 + relative_entropy(probabilities)[:, None]
         return improvements, probabilities
@@ -59,7 +65,7 @@ class JointImprovement:
     def total(self, solutions):
         """The improvement that is expected of each solution, over all cells."""
         solutions = np.asarray(solutions, dtype=np.float64)
-        n_rows = max(1, _BLOCK // len(self._elites))
+        n_rows = max(1, _BLOCK // len(self._objective_of))
         blocks = (solutions[start : start + n_rows] for start in range(0, len(solutions), n_rows))
         return np.concatenate([self.by_cell(block)[0].sum(axis=1) for block in blocks])
 
