@@ -7,7 +7,7 @@ import numpy as np
 from luminary import _native, archives, emitters, schedulers
 
 _PLAIN = (bool, int, float, str, type(None))
-_MODULES = (archives, emitters, emitters.opt, emitters.rankers, emitters.operators, schedulers)
+_MODULES = (archives, emitters, emitters._bayesian, emitters.opt, emitters.rankers, emitters.operators, schedulers)
 #: Classes whose objects are described by their fields, because they are nothing but these.
 _CLASSES = {
     name: value

@@ -12,8 +12,8 @@ PROGRAM = """
     import numpy as np
     import luminary
     from luminary.archives import ArchiveStats, GridArchive
-    from luminary.emitters import EmitterBase, EvolutionStrategyEmitter
-    from luminary.schedulers import Scheduler
+    from luminary.emitters import BayesianOptimizationEmitter, EmitterBase, EvolutionStrategyEmitter
+    from luminary.schedulers import BayesianOptimizationScheduler, Scheduler
 
     def evaluate(x: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
         return -np.sum(np.square(x), axis=1), x[:, :2]
@@ -23,6 +23,8 @@ PROGRAM = """
     scheduler = Scheduler(archive, emitters)
     objective, measures = evaluate(scheduler.ask())
     scheduler.tell(objective, measures)
+    bayesian = BayesianOptimizationEmitter(archive, bounds=[(-1, 1)] * 4, num_initial_samples=4)
+    BayesianOptimizationScheduler(archive, [bayesian]).archive.retessellate([6, 6])
     stats: ArchiveStats = archive.stats
     objectives = archive.data("objective")
     reveal = objectives.max() + archive.data()["objective"].max()

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from luminary.archives import ArchiveBase
+from luminary.archives import ArchiveBase, GridArchive
 from luminary.emitters import operators as operators
 from luminary.emitters import opt as opt
 from luminary.emitters import rankers as rankers
@@ -14,6 +14,7 @@ from luminary.emitters.rankers import RankerBase
 from luminary.typing import BatchData, Float, Int
 
 __all__ = [
+    "BayesianOptimizationEmitter",
     "EvolutionStrategyEmitter",
     "GaussianEmitter",
     "GeneticAlgorithmEmitter",
@@ -208,3 +209,49 @@ class GradientOperatorEmitter(_Started):
     def batch_size_dqd(self) -> int: ...
     @property
     def epsilon(self) -> Float: ...
+
+class BayesianOptimizationEmitter(EmitterBase):
+    def __init__(
+        self,
+        archive: GridArchive,
+        *,
+        bounds: Collection[tuple[Float | None, Float | None]] | None = None,
+        lower_bounds: ArrayLike | None = None,
+        upper_bounds: ArrayLike | None = None,
+        search_nrestarts: Int = 5,
+        entropy_ejie: bool = False,
+        upscale_schedule: ArrayLike | None = None,
+        min_obj: Float = 0,
+        num_initial_samples: Int | None = None,
+        initial_solutions: ArrayLike | None = None,
+        batch_size: Int = 1,
+        seed: Any = None,
+    ) -> None: ...
+    @property
+    def archive(self) -> GridArchive: ...
+    @archive.setter
+    def archive(self, new_archive: GridArchive) -> None: ...
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def cell_prob_cutoff(self) -> Float: ...
+    @property
+    def num_evals(self) -> int: ...
+    @property
+    def measure_dim(self) -> int: ...
+    @property
+    def num_sobol_samples(self) -> Int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def upscale_schedule(self) -> np.ndarray[Any, Any] | None: ...
+    @property
+    def upscale_trigger_threshold(self) -> Float: ...
+    @property
+    def min_obj(self) -> Float: ...
+    @property
+    def initial_solutions(self) -> np.ndarray[Any, Any]: ...
+    def post_upscale_updates(self) -> None: ...
+    def tell(  # type: ignore[override]
+        self, solution: ArrayLike, objective: ArrayLike, measures: ArrayLike, add_info: BatchData, **fields: ArrayLike
+    ) -> np.ndarray[Any, Any] | None: ...

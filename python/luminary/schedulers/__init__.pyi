@@ -1,14 +1,14 @@
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from luminary.archives import ArchiveBase
-from luminary.emitters import EmitterBase
+from luminary.archives import ArchiveBase, GridArchive
+from luminary.emitters import BayesianOptimizationEmitter, EmitterBase
 from luminary.typing import Float, Int
 
-__all__ = ["Scheduler", "BanditScheduler"]
+__all__ = ["Scheduler", "BanditScheduler", "BayesianOptimizationScheduler"]
 
 class Scheduler:
     def __init__(
@@ -58,3 +58,23 @@ class BanditScheduler:
     def tell_dqd(
         self, objective: ArrayLike | None, measures: ArrayLike, jacobian: ArrayLike, **fields: ArrayLike | None
     ) -> None: ...
+
+class BayesianOptimizationScheduler(Scheduler):
+    def __init__(
+        self,
+        archive: GridArchive,
+        emitters: Sequence[BayesianOptimizationEmitter],
+        result_archive: ArchiveBase | None = None,
+        *,
+        add_mode: Literal["batch", "single"] = "batch",
+    ) -> None: ...
+    @property
+    def archive(self) -> GridArchive: ...
+    @archive.setter
+    def archive(self, new_archive: GridArchive) -> None: ...
+    @property
+    def upscale_schedule(self) -> np.ndarray[Any, Any] | None: ...
+    def ask_dqd(self) -> NoReturn: ...
+    def tell_dqd(
+        self, objective: ArrayLike | None, measures: ArrayLike, jacobian: ArrayLike, **fields: ArrayLike | None
+    ) -> NoReturn: ...

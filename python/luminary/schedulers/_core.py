@@ -286,7 +286,7 @@ class SchedulerCore:
         add_info = self._add(self._archive, data)
         if self._result_archive is not None:
             self._add(self._result_archive, data)
-        start = 0
+        start, returned = 0, []
         for emitter, size in zip(emitters, self._num_emitted):
             rows = slice(start, start + size)
             start += size
@@ -297,8 +297,12 @@ class SchedulerCore:
                 arguments["jacobian"] = jacobian[rows]
             if call == "tell_dqd" and size == 0:
                 continue
-            getattr(emitter, call)(**arguments)
+            returned.append(getattr(emitter, call)(**arguments))
+        self._after_tell(returned)
         return np.asarray(add_info["status"]) if "status" in add_info else None
+
+    def _after_tell(self, returned):
+        """Takes what the emitters returned when they were told; it means nothing here."""
 
     def _add(self, archive, data):
         """Adds the current solutions, all at once or one by one."""
