@@ -20,15 +20,13 @@ IS_TORCH_AVAILABLE = _find_spec("torch") is not None
 IS_CP_AVAILABLE = _find_spec("cupy") is not None
 
 if TYPE_CHECKING:
-    import cupy
-    import torch
-
+    # Type checkers would have to read all of PyTorch, which takes them minutes, so these are anything to them.
     #: An array of NumPy, PyTorch or CuPy.
-    Array = Union[np.ndarray, torch.Tensor, cupy.ndarray]
+    Array = Any
     #: A dtype of NumPy, PyTorch or CuPy.
-    DType = Union[np.dtype, torch.dtype, cupy.dtype]
+    DType = Any
     #: Where an array lives: "cpu" for those of NumPy.
-    Device = Union[str, int, torch.device, cupy.cuda.Device]
+    Device = Any
 
 #: A Python or NumPy integer.
 Int = Union[int, np.integer]

@@ -34,6 +34,8 @@ def array_library(name, device):
 
 def to_numpy(array):
     """Any library's array as one of NumPy's; those of a GPU are copied from there."""
+    if isinstance(array, (np.ndarray, list)):
+        return np.asarray(array)
     library = type(array).__module__.partition(".")[0]
     if library == "torch":
         array = array.detach().cpu()
@@ -55,9 +57,9 @@ class NumPyLibrary:
         """An array without content."""
         return np.empty(shape, dtype)
 
-    def convert(self, values, shape, dtype):
-        """Values of a field, whose rows have this shape, as an array."""
-        return field_array(values, shape, dtype)
+    def convert(self, values, field):
+        """New values of a field as an array of its dtype."""
+        return field_array(values, field.shape[1:], field.dtype)
 
     def own(self, array):
         """A NumPy array or number as one of the library."""
@@ -126,10 +128,10 @@ class NamespaceLibrary:
         """An array without content."""
         return self._xp.empty(shape, dtype=dtype, **self._placed)
 
-    def convert(self, values, shape, dtype):
-        """Values of a field as an array on the device of the store, and apart from any computation of gradients."""
+    def convert(self, values, field):
+        """New values of a field as an array of its dtype, on its device, and apart from any computation of gradients."""
         values = values.detach() if hasattr(values, "detach") else values
-        return self._xp.asarray(values, dtype=dtype, **self._placed)
+        return self._xp.asarray(values, dtype=field.dtype, **self._placed)
 
     def own(self, array):
         """A NumPy array or number as one of the library."""

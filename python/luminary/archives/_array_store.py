@@ -163,10 +163,10 @@ class ArrayStore:
 
     def retrieve(self, indices, fields=None, return_type=None):
         """Data at indices: which of them have data, and the data as an array, dict, tuple or ArchiveDataFrame."""
-        indices, library = _as_indices(indices), self._library
+        indices, library = np.array(to_numpy(indices), dtype=np.int32), self._library
         occupied = self._occupied[indices]
         fields_of = lambda name: library.read(self._fields[name], indices)
-        column = lambda name: library.own(indices.copy()) if name == "index" else fields_of(name)
+        column = lambda name: library.own(indices) if name == "index" else fields_of(name)
         return library.own(occupied), select(fields, return_type, self.field_list_with_index, column)
 
     def data(self, fields=None, return_type=None):
@@ -177,14 +177,17 @@ class ArrayStore:
         """Writes rows at indices; the last of equal indices stays.
 
         Raises:
-            IndexError: An index that is not below the capacity.
+            IndexError: Indices that are no integers or not below the capacity.
             ValueError: Other fields than those of the store, or columns that do not fit the number of indices and the
                 shapes of the fields.
         """
-        indices, library = _as_indices(indices), self._library
+        indices, library = to_numpy(indices), self._library
+        if indices.dtype.kind not in "iu" and indices.size > 0:
+            raise IndexError(f"indices must be integers, but they are of dtype {indices.dtype}")
+        indices = np.asarray(indices, dtype=np.int32)
         if set(data) != set(self._fields):
             raise wrong_fields(data, self._fields)
-        columns = {name: self._column(name, values, len(indices)) for name, values in data.items()}
+        columns = {name: self._column(library, name, values, len(indices)) for name, values in data.items()}
         unique = np.unique(indices)
         new = unique[~self._occupied[unique]]
         self._updates[0] += 1
@@ -195,20 +198,17 @@ class ArrayStore:
             for name, values in columns.items():
                 self._fields[name] = library.write(self._fields[name], indices, values)
 
-    def _column(self, name, values, n):
+    def _column(self, library, name, values, n):
         """New values of a field, of which there must be ``n``."""
         field = self._fields[name]
-        values = self._library.convert(values, tuple(field.shape[1:]), field.dtype)
+        values = library.convert(values, field)
         if values.ndim == 0 or values.shape[0] != n:
             length = "no length" if values.ndim == 0 else f"length {values.shape[0]}"
             raise ValueError(
                 f"In `data`, the array for `{name}` has {length} but should be the same length as indices ({n})"
             )
-        if n > 0 and not _stretches(tuple(values.shape), (n, *field.shape[1:])):
-            raise ValueError(
-                f"In `data`, the array for `{name}` has shape {tuple(values.shape)}, which could not be broadcast to "
-                f"{(n, *field.shape[1:])}"
-            )
+        if values.shape[1:] != field.shape[1:] and n > 0:
+            _check_stretches(name, tuple(values.shape), (n, *field.shape[1:]))
         return values
 
     def clear(self):
@@ -237,15 +237,11 @@ class ArrayStore:
         self._fields = {name: self._library.grow(array, grow) for name, array in self._fields.items()}
 
 
-def _as_indices(indices):
-    return np.asarray(indices if isinstance(indices, (np.ndarray, list)) else to_numpy(indices), dtype=np.int32)
-
-
-def _stretches(shape, expected):
-    """Whether an array can be written where an array of the expected shape is."""
-    if shape == expected:
-        return True
+def _check_stretches(name, shape, expected):
+    """Raises ValueError unless an array can be written where an array of the expected shape is."""
     try:
-        return np.broadcast_shapes(shape, expected) == expected
+        fits = np.broadcast_shapes(shape, expected) == expected
     except ValueError:
-        return False
+        fits = False
+    if not fits:
+        raise ValueError(f"In `data`, the array for `{name}` has shape {shape}, which could not be broadcast to {expected}")
