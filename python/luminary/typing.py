@@ -8,25 +8,17 @@ Example:
 
 from __future__ import annotations
 
-from importlib.util import find_spec as _find_spec
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 #: Whether PyTorch is installed.
-IS_TORCH_AVAILABLE = _find_spec("torch") is not None
+IS_TORCH_AVAILABLE = find_spec("torch") is not None
 #: Whether CuPy is installed.
-IS_CP_AVAILABLE = _find_spec("cupy") is not None
-
-if TYPE_CHECKING:
-    # Type checkers would have to read all of PyTorch, which takes them minutes, so these are anything to them.
-    #: An array of NumPy, PyTorch or CuPy.
-    Array = Any
-    #: A dtype of NumPy, PyTorch or CuPy.
-    DType = Any
-    #: Where an array lives: "cpu" for those of NumPy.
-    Device = Any
+IS_CP_AVAILABLE = find_spec("cupy") is not None
 
 #: A Python or NumPy integer.
 Int = Union[int, np.integer]
@@ -53,23 +45,30 @@ __all__ = [
     "SingleData",
 ]
 
+if TYPE_CHECKING:
+    # Type checkers would have to read all of PyTorch, which takes them minutes, so these are anything to them.
+    #: An array of NumPy, PyTorch or CuPy.
+    Array = Any
+    #: A dtype of NumPy, PyTorch or CuPy.
+    DType = Any
+    #: Where an array lives: "cpu" for those of NumPy.
+    Device = Any
+else:
 
-def __getattr__(name):
-    """The types that PyTorch and CuPy have a part in, when they are first used: importing either takes seconds."""
-    if name not in ("Array", "DType", "Device"):
-        raise AttributeError(f"module 'luminary.typing' has no attribute {name!r}")
-    types = {"Array": [np.ndarray], "DType": [np.dtype], "Device": [str, int]}
-    if IS_TORCH_AVAILABLE:
-        import torch
-
-        types["Array"] += [torch.Tensor]
-        types["DType"] += [torch.dtype]
-        types["Device"] += [torch.device]
-    if IS_CP_AVAILABLE:
-        import cupy
-
-        types["Array"] += [cupy.ndarray]
-        types["DType"] += [cupy.dtype]
-        types["Device"] += [cupy.cuda.Device]
-    globals().update({each: Union[tuple(kinds)] for each, kinds in types.items()})
-    return globals()[name]
+    def __getattr__(name):
+        """The types that PyTorch and CuPy have a part in, when they are first used: importing either takes seconds."""
+        if name not in ("Array", "DType", "Device"):
+            raise AttributeError(f"module 'luminary.typing' has no attribute {name!r}")
+        types = {"Array": [np.ndarray], "DType": [np.dtype], "Device": [str, int]}
+        if IS_TORCH_AVAILABLE:
+            torch = import_module("torch")
+            types["Array"] += [torch.Tensor]
+            types["DType"] += [torch.dtype]
+            types["Device"] += [torch.device]
+        if IS_CP_AVAILABLE:
+            cupy = import_module("cupy")
+            types["Array"] += [cupy.ndarray]
+            types["DType"] += [cupy.dtype]
+            types["Device"] += [cupy.cuda.Device]
+        globals().update({each: Union[tuple(kinds)] for each, kinds in types.items()})
+        return globals()[name]

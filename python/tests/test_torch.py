@@ -24,7 +24,7 @@ from store_calls import FAILS, WORKS, plain  # noqa: E402
 
 import luminary  # noqa: E402
 from luminary.archives import ArrayStore, DensityArchive, DiscountArchive  # noqa: E402
-from luminary.discount_models import MLP, DiscountModelManager  # noqa: E402
+from luminary.discount_models import MLP  # noqa: E402
 from luminary.emitters import EvolutionStrategyEmitter  # noqa: E402
 from luminary.schedulers import Scheduler  # noqa: E402
 

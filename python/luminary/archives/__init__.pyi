@@ -52,7 +52,11 @@ class ArchiveDataFrame(pd.DataFrame):  # type: ignore[misc,unused-ignore]
 
 class ArrayStore:
     def __init__(
-        self, field_desc: FieldDesc, capacity: Int, xp: ModuleType | None = None, device: Device | None = None
+        self,
+        field_desc: dict[str, tuple[Int | tuple[Int, ...], Any]],
+        capacity: Int,
+        xp: ModuleType | None = None,
+        device: Device | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[SingleData]: ...

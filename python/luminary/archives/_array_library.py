@@ -17,7 +17,7 @@ def namespace_name(xp, device):
         TypeError: Not an array namespace.
         ValueError: Another device than the CPU for NumPy.
     """
-    if xp is not None and not hasattr(xp, "empty"):
+    if xp is not None and not (hasattr(xp, "empty") and hasattr(xp, "__name__")):
         raise TypeError(f"xp must be an array namespace such as numpy or torch, but it is {xp!r}")
     if xp is not None and type(xp.empty(0)) is not np.ndarray:
         return xp.__name__
@@ -178,6 +178,7 @@ def _standard(xp):
     """The namespace with the names of the standard, where array_api_compat is installed and has it."""
     try:
         import array_api_compat
-    except ImportError:
+
+        return array_api_compat.array_namespace(xp.empty(0))
+    except (ImportError, TypeError):
         return xp
-    return array_api_compat.array_namespace(xp.empty(0))
