@@ -73,7 +73,9 @@ WORKS = {
     "entries": lambda make, xp: list(filled(make, xp)),
     "NumPy rows": lambda make, xp: added(make, xp, np.array([3, 1, 3]), {k: np.array(v) for k, v in ROWS.items()}),
     "the library's rows": lambda make, xp: added(make, xp, xp.asarray([3, 1, 3]), {k: xp.asarray(v) for k, v in ROWS.items()}),
-    "rows of another dtype": lambda make, xp: added(make, xp, [0, 1, 2], {k: xp.asarray(v, dtype=xp.float64) for k, v in ROWS.items()}),
+    "rows of another dtype": lambda make, xp: added(
+        make, xp, [0, 1, 2], {k: xp.asarray(v, dtype=xp.float64) for k, v in ROWS.items()}
+    ),
     "rows that stretch": lambda make, xp: added(make, xp, [3, 1, 3], {**ROWS, "m": [[1], [2], [3]]}),
     "no rows": lambda make, xp: added(make, xp, [], {"a": [], "m": [], "i": []}),
     "replaced": after(lambda made: made.add([1, 0, 1], ROWS)),
