@@ -42,8 +42,8 @@ __all__ = [
 
 
 def __getattr__(name):
-    """Imports ``visualize`` and ``typing`` when they are first used; the former needs matplotlib."""
-    if name in ("visualize", "typing"):
+    """Imports modules when they are first used: ``visualize`` needs matplotlib, ``discount_models`` PyTorch."""
+    if name in ("visualize", "typing", "discount_models"):
         import importlib
 
         return importlib.import_module(f"luminary.{name}")

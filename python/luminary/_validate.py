@@ -70,6 +70,11 @@ def field_array(values, shape, dtype, n_rows=None) -> np.ndarray:
     return np.asarray(values, dtype=dtype)
 
 
+def new_array(values, dtype=None) -> np.ndarray:
+    """Values as an array of their own; unlike ``np.array``, it takes tensors without a warning."""
+    return np.asarray(values, dtype=dtype).copy()
+
+
 def field_value(value, shape, dtype) -> np.ndarray:
     """One value of a field as an array of its own shape; objects stay whole whatever they are made of."""
     if dtype == object and shape == ():

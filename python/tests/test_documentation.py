@@ -14,7 +14,12 @@ import pytest
 import luminary
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = [module.name for module in pkgutil.walk_packages(luminary.__path__, "luminary.") if module.name != "luminary._native"]
+#: All but the native half, and the models that need PyTorch, whose examples run in test_torch.py.
+MODULES = [
+    module.name
+    for module in pkgutil.walk_packages(luminary.__path__, "luminary.")
+    if module.name != "luminary._native" and not module.name.startswith("luminary.discount_models._")
+]
 EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
 
 
@@ -27,7 +32,7 @@ def test_docstring_examples(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-@pytest.mark.parametrize("name", ["luminary", "luminary.archives", "luminary.emitters", "luminary.emitters.opt", "luminary.emitters.operators", "luminary.emitters.rankers", "luminary.schedulers", "luminary.visualize"])
+@pytest.mark.parametrize("name", ["luminary", "luminary.archives", "luminary.emitters", "luminary.emitters.opt", "luminary.emitters.operators", "luminary.emitters.rankers", "luminary.schedulers", "luminary.visualize", "luminary.discount_models"])
 def test_everything_public_is_documented(name):
     module = importlib.import_module(name)
     assert module.__doc__
@@ -61,21 +66,44 @@ def test_example_scripts_run(script):
     assert float(re.search(r"coverage ([\d.]+) %", done.stdout)[1]) > 0
 
 
-@pytest.mark.parametrize("missing", ["pandas", "matplotlib"])
-def test_importing_without_optional_packages_says_what_is_missing_when_needed(missing):
+MANAGER = "luminary.discount_models.DiscountModelManager(1, 2, 3, train_epochs=1, train_cutoff_loss=0, train_batch_size=1)"
+
+
+@pytest.mark.parametrize(
+    "missing, call",
+    [
+        ("pandas", "archive.data(return_type='pandas')"),
+        ("matplotlib", "luminary.visualize"),
+        ("torch", "luminary.discount_models.MLP([(2, 1)], None)"),
+        ("torch", MANAGER),
+        ("torch zuko", "luminary.archives.DensityArchive(measure_dim=2, density_method='cnf')"),
+    ],
+)
+def test_importing_without_optional_packages_says_what_is_missing_when_needed(missing, call):
     program = f"""
 import sys
-sys.modules["{missing}"] = None
-import luminary, luminary.emitters, luminary.schedulers
+sys.modules.update(dict.fromkeys("{missing}".split()))
+import luminary, luminary.emitters, luminary.schedulers, luminary.discount_models, luminary.typing
 from luminary.archives import *
 archive = luminary.archives.GridArchive(solution_dim=1, dims=[2], ranges=[(0, 1)])
 archive.add([[1]], [1], [[0]])
 try:
-    archive.data(return_type="pandas") if "{missing}" == "pandas" else luminary.visualize
+    {call}
 except ImportError as error:
     assert "pip install {missing}" in str(error), error
 else:
     raise SystemExit("no error")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 0, done.stderr
+
+
+def test_importing_the_package_imports_no_optional_package():
+    program = """
+import sys
+import luminary.archives, luminary.emitters, luminary.schedulers, luminary.typing
+found = {"pandas", "matplotlib", "torch", "array_api_compat", "sklearn", "scipy"} & set(sys.modules)
+assert not found, found
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ)
     assert done.returncode == 0, done.stderr

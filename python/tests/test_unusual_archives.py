@@ -159,8 +159,8 @@ def test_a_density_archive_has_no_elites():
     archive.add(None, None, [[0, 0]])
     with pytest.raises(ValueError, match="bandwidth"):
         archive.compute_density([[0, 0]])
-    for wrong, error in (({"density_method": "foo"}, ValueError), ({"density_method": "cnf"}, ImportError), ({"buffer_size": 0}, ValueError)):
-        with pytest.raises(error):
+    for wrong in ({"density_method": "foo"}, {"buffer_size": 0}):
+        with pytest.raises(ValueError):
             DensityArchive(measure_dim=2, **wrong)
 
 

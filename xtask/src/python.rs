@@ -7,7 +7,7 @@ use crate::process::{cargo, root, run};
 use crate::test::FEATURES;
 
 /// What the tests need besides the package itself: the optional packages, the tools, and the rival for comparisons.
-const TEST_PACKAGES: [&str; 10] = [
+const TEST_PACKAGES: [&str; 11] = [
     "maturin>=1.7,<2",
     "numpy",
     "pandas",
@@ -17,6 +17,7 @@ const TEST_PACKAGES: [&str; 10] = [
     "pytest",
     "mypy",
     "cma",
+    "array-api-strict",
     "ribs[visualize]==0.12.0",
 ];
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import itertools
 from functools import cached_property
+from operator import index as whole_number
 
 import numpy as np
 
-from luminary._validate import field_array, shape_tuple
+from luminary._validate import shape_tuple
+from luminary.archives._array_library import array_library, namespace_name, to_numpy
 
 _CHANGED = "ArrayStore was modified with add() or clear() during iteration."
 
 
-def data_frame(columns: dict[str, np.ndarray]):
-    """An ArchiveDataFrame of columns; vectors become one column for each component."""
+def data_frame(columns):
+    """An ArchiveDataFrame of columns, of any array library; vectors become one column for each component."""
     from luminary.archives._archive_data_frame import ArchiveDataFrame
 
     flat = {}
     for name, array in columns.items():
+        array = to_numpy(array)
         if array.ndim == 1:
             flat[name] = array
         elif array.ndim == 2:
@@ -59,8 +62,15 @@ class ArrayStore:
     Args:
         field_desc: From field name to ``(shape, dtype)``; names are Python identifiers and not "index".
         capacity: Length of the common dimension.
-        xp: Array namespace; only NumPy (or None) is supported.
-        device: Only None or "cpu".
+        xp: The array namespace that the fields come from: a module such as ``torch`` or ``cupy``, which may be wrapped by
+            ``array_api_compat``, or any with the array API standard. NumPy by default.
+        device: Where the arrays live, as the library names it; None for its default.
+
+    Dtypes are those of the library, or names, Python types or NumPy dtypes of which the library has one.
+
+    Raises:
+        TypeError: ``xp`` is no array namespace, or it has no such dtype.
+        ValueError: A name that no field can have, or a device other than the CPU for NumPy.
 
     Example:
         >>> store = ArrayStore({"objective": ((), np.float32), "measures": ((2,), np.float32)}, capacity=10)
@@ -73,21 +83,25 @@ class ArrayStore:
     """
 
     def __init__(self, field_desc, capacity, xp=None, device=None):
-        if xp is not None and getattr(xp, "__name__", "").split(".")[-1] != "numpy":
-            raise ValueError(f"Only NumPy is supported as array namespace, but xp is {xp}.")
-        if device not in (None, "cpu"):
-            raise ValueError(f"Only the CPU is supported as device, but device is {device}.")
+        capacity = whole_number(capacity)
+        self._namespace, self._device = namespace_name(xp, device), device
+        library = self._library
         self._fields = {}
         for name, (shape, dtype) in field_desc.items():
             if name == "index":
                 raise ValueError(f"`{name}` is a reserved field name.")
             if not name.isidentifier():
                 raise ValueError(f"Field names must be valid identifiers: `{name}`")
-            self._fields[name] = np.empty((int(capacity), *shape_tuple(shape)), dtype)
-        self._occupied = np.zeros(int(capacity), dtype=bool)
-        self._occupied_list = np.empty(int(capacity), dtype=np.int32)
+            self._fields[name] = library.empty((capacity, *shape_tuple(shape)), library.dtype(dtype))
+        # Which rows have data is counted in NumPy whatever the fields are made of.
+        self._occupied = np.zeros(capacity, dtype=bool)
+        self._occupied_list = np.empty(capacity, dtype=np.int32)
         self._n_occupied = 0
         self._updates = [0, 0]
+
+    @property
+    def _library(self):
+        return array_library(self._namespace, self._device)
 
     def __len__(self):
         return self._n_occupied
@@ -97,13 +111,15 @@ class ArrayStore:
 
     def _entries(self, updates):
         """Entries one by one, for as long as the store stays as it was when the iteration began."""
+        library = self._library
         for position in itertools.count():
             if updates != self._updates:
                 raise RuntimeError(_CHANGED)
             if position >= self._n_occupied:
                 return
             index = self._occupied_list[position]
-            yield {"index": index, **{name: array[index] for name, array in self._fields.items()}}
+            row = {name: library.row(array, index) for name, array in self._fields.items()}
+            yield {"index": library.own(index), **row}
 
     @property
     def capacity(self):
@@ -112,22 +128,18 @@ class ArrayStore:
 
     @property
     def occupied(self):
-        """Read-only flags: which indices have data."""
-        view = self._occupied.view()
-        view.flags.writeable = False
-        return view
+        """Flags that say which indices have data; read-only, or a copy if the arrays are not NumPy's."""
+        return self._library.share(self._occupied)
 
     @property
     def occupied_list(self):
-        """Read-only int32 array of the indices that have data, in the order they were first filled."""
-        view = self._occupied_list[: self._n_occupied]
-        view.flags.writeable = False
-        return view
+        """Indices that have data, int32, in the order they were first filled; see :attr:`occupied`."""
+        return self._library.share(self._occupied_list[: self._n_occupied])
 
     @cached_property
     def field_desc(self):
         """Shape and dtype of each field."""
-        return {name: (array.shape[1:], array.dtype) for name, array in self._fields.items()}
+        return {name: (tuple(array.shape[1:]), array.dtype) for name, array in self._fields.items()}
 
     @cached_property
     def dtypes(self):
@@ -137,7 +149,7 @@ class ArrayStore:
     @cached_property
     def dtypes_with_index(self):
         """The dtype of each field, and of the index."""
-        return {**self.dtypes, "index": np.int32}
+        return {**self.dtypes, "index": self._library.index_dtype}
 
     @cached_property
     def field_list(self):
@@ -151,41 +163,53 @@ class ArrayStore:
 
     def retrieve(self, indices, fields=None, return_type=None):
         """Data at indices: which of them have data, and the data as an array, dict, tuple or ArchiveDataFrame."""
-        indices = np.asarray(indices, dtype=np.int32)
-        column = lambda name: indices.copy() if name == "index" else self._fields[name][indices]
-        return self._occupied[indices], select(fields, return_type, self.field_list_with_index, column)
+        indices, library = np.array(to_numpy(indices), dtype=np.int32), self._library
+        occupied = self._occupied[indices]
+        fields_of = lambda name: library.read(self._fields[name], indices)
+        column = lambda name: library.own(indices) if name == "index" else fields_of(name)
+        return library.own(occupied), select(fields, return_type, self.field_list_with_index, column)
 
     def data(self, fields=None, return_type=None):
         """Data of all filled indices."""
-        return self.retrieve(self.occupied_list, fields, return_type)[1]
+        return self.retrieve(self._occupied_list[: self._n_occupied], fields, return_type)[1]
 
     def add(self, indices, data):
         """Writes rows at indices; the last of equal indices stays.
 
         Raises:
-            ValueError: Other fields than those of the store, or columns of another length than ``indices``.
+            IndexError: Indices that are no integers or not below the capacity.
+            ValueError: Other fields than those of the store, or columns that do not fit the number of indices and the
+                shapes of the fields.
         """
+        indices, library = to_numpy(indices), self._library
+        if indices.dtype.kind not in "iu" and indices.size > 0:
+            raise IndexError(f"indices must be integers, but they are of dtype {indices.dtype}")
         indices = np.asarray(indices, dtype=np.int32)
         if set(data) != set(self._fields):
             raise wrong_fields(data, self._fields)
-        columns = {}
-        for name, values in data.items():
-            array = self._fields[name]
-            columns[name] = field_array(values, array.shape[1:], array.dtype)
-            if columns[name].ndim == 0 or len(columns[name]) != len(indices):
-                length = "no length" if columns[name].ndim == 0 else f"length {len(columns[name])}"
-                raise ValueError(
-                    f"In `data`, the array for `{name}` has {length} but should be the same length as indices "
-                    f"({len(indices)})"
-                )
-        self._updates[0] += 1
+        columns = {name: self._column(library, name, values, len(indices)) for name, values in data.items()}
         unique = np.unique(indices)
         new = unique[~self._occupied[unique]]
+        self._updates[0] += 1
         self._occupied[new] = True
         self._occupied_list[self._n_occupied : self._n_occupied + len(new)] = new
         self._n_occupied += len(new)
-        for name, values in columns.items():
-            self._fields[name][indices] = values
+        if len(indices) > 0:
+            for name, values in columns.items():
+                self._fields[name] = library.write(self._fields[name], indices, values)
+
+    def _column(self, library, name, values, n):
+        """New values of a field, of which there must be ``n``."""
+        field = self._fields[name]
+        values = library.convert(values, field)
+        if values.ndim == 0 or values.shape[0] != n:
+            length = "no length" if values.ndim == 0 else f"length {values.shape[0]}"
+            raise ValueError(
+                f"In `data`, the array for `{name}` has {length} but should be the same length as indices ({n})"
+            )
+        if values.shape[1:] != field.shape[1:] and n > 0:
+            _check_stretches(name, tuple(values.shape), (n, *field.shape[1:]))
+        return values
 
     def clear(self):
         """Removes all entries."""
@@ -205,12 +229,19 @@ class ArrayStore:
         Raises:
             ValueError: The new capacity is not larger than the present one.
         """
-        if capacity <= self.capacity:
-            raise ValueError(
-                f"New capacity ({capacity}) must be greater than current capacity ({self.capacity})."
-            )
-        grow = int(capacity) - self.capacity
+        grow = whole_number(capacity) - self.capacity
+        if grow <= 0:
+            raise ValueError(f"New capacity ({capacity}) must be greater than current capacity ({self.capacity}).")
         self._occupied = np.concatenate((self._occupied, np.zeros(grow, dtype=bool)))
         self._occupied_list = np.concatenate((self._occupied_list, np.empty(grow, dtype=np.int32)))
-        for name, array in self._fields.items():
-            self._fields[name] = np.concatenate((array, np.empty((grow, *array.shape[1:]), array.dtype)))
+        self._fields = {name: self._library.grow(array, grow) for name, array in self._fields.items()}
+
+
+def _check_stretches(name, shape, expected):
+    """Raises ValueError unless an array can be written where an array of the expected shape is."""
+    try:
+        fits = np.broadcast_shapes(shape, expected) == expected
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"In `data`, the array for `{name}` has shape {shape}, which could not be broadcast to {expected}")

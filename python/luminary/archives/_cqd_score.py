@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from luminary._validate import check_is_1d
+from luminary._validate import check_is_1d, new_array
 
 
 @dataclass
@@ -63,7 +63,7 @@ def cqd_score(archive, *, iterations, target_points, penalties, obj_min, obj_max
         >>> float(result.mean)
         2.0
     """
-    target_points = np.array(target_points)
+    target_points = new_array(target_points)
     if target_points.ndim != 3 or target_points.shape[0] != iterations or target_points.shape[2] != archive.measure_dim:
         raise ValueError(
             "Expected target_points to be a 3D array with "
@@ -73,7 +73,7 @@ def cqd_score(archive, *, iterations, target_points, penalties, obj_min, obj_max
     if np.isscalar(penalties):
         penalties = np.linspace(0, 1, penalties)
     else:
-        penalties = np.array(penalties)
+        penalties = new_array(penalties)
         check_is_1d(penalties, "penalties")
     elites = archive.data(["objective", "measures"])
     quality = elites["objective"] / (obj_max - obj_min)

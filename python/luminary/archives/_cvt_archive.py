@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from luminary._native import NativeArchive
+from luminary._validate import new_array
 from luminary.archives._cell_archive import BoundedArchive
 from luminary.archives._k_means import k_means_centroids
 from luminary.archives._settings import parse_dtypes
@@ -133,7 +134,7 @@ class CVTArchive(BoundedArchive):
             return found
         if isinstance(centroids, (str, Path)):
             centroids = np.load(centroids)
-        centroids = np.array(centroids, dtype=dtype)
+        centroids = new_array(centroids, dtype=dtype)
         if centroids.ndim != 2 or centroids.shape[1] != self._measure_dim:
             raise ValueError(
                 f"Expected centroids to be an array with shape (num_centroids, {self._measure_dim}) (i.e. shape "

@@ -8,6 +8,7 @@ import numpy as np
 
 from luminary._validate import check_batch_shape, check_finite
 from luminary.archives._archive_base import ArchiveBase
+from luminary.archives._normalising_flow import NormalisingFlow
 from luminary.archives._settings import parse_dtypes
 from luminary.archives._store_archive import CHUNK
 
@@ -22,22 +23,23 @@ class DensityArchive(ArchiveBase):
         measure_dim: Number of measures.
         buffer_size: Size of the buffer.
         density_method: "kde" for a kernel density estimate, "kde_sklearn" for the logarithm of scikit-learn's, which
-            must be installed for it.
+            must be installed for it, "cnf" for the logarithm of the density by a continuous normalising flow, which needs
+            PyTorch and Zuko and is trained a little in every :meth:`add`.
         bandwidth: Width of the kernel.
         sklearn_kwargs: More settings of scikit-learn's ``KernelDensity``.
-        cnf_kwargs: Accepted without effect, as are the other settings of normalising flows.
-        cnf_lr: See above.
-        cnf_train_steps: See above.
-        cnf_batch_size: See above.
-        cnf_min_buffer_size: See above.
-        cnf_device: See above.
-        seed: Seed of the reservoir sampling.
+        cnf_kwargs: Settings of Zuko's ``CNF``; ``{"hidden_features": (64, 64)}`` by default.
+        cnf_lr: Learning rate of Adam, which trains the flow.
+        cnf_train_steps: Steps of Adam in every :meth:`add`.
+        cnf_batch_size: Points of the buffer in each step.
+        cnf_min_buffer_size: Before the buffer has so many points, the flow is not trained and densities are zero.
+        cnf_device: PyTorch's name for where the flow lives.
+        seed: Seed of the reservoir sampling, and of the flow.
         measures_dtype: Dtype of measures.
         dtype: The same, instead of it; float64 by default.
 
     Raises:
-        ImportError: ``density_method="cnf"``, which needs PyTorch, or scikit-learn is missing.
-        ValueError: An unknown method, or a buffer without room.
+        ImportError: A package that the method needs is missing.
+        ValueError: An unknown method, a buffer or a batch without room, or "features" in ``cnf_kwargs``.
 
     Example:
         >>> archive = DensityArchive(measure_dim=1, bandwidth=1.0, seed=1)
@@ -67,12 +69,7 @@ class DensityArchive(ArchiveBase):
         dtype=None,
     ):
         super().__init__(solution_dim=0, objective_dim=(), measure_dim=measure_dim)
-        if density_method == "cnf":
-            raise ImportError(
-                'When density_method="cnf" in DensityArchive, PyTorch and Zuko must be installed; this package does not '
-                'use them and offers "kde" and "kde_sklearn"'
-            )
-        if density_method not in ("kde", "kde_sklearn"):
+        if density_method not in ("kde", "kde_sklearn", "cnf"):
             raise ValueError(f"Unknown density_method '{density_method}'")
         if buffer_size < 1:
             raise ValueError(f"buffer_size must be at least 1, but it is {buffer_size}")
@@ -84,9 +81,12 @@ class DensityArchive(ArchiveBase):
         # Reservoir sampling, Algorithm L (Li, 1994): the weight, and the next row that comes in once the buffer is full.
         self._weight, self._next = 1.0, int(buffer_size) - 1
         self._skip()
-        self._estimator = None
+        self._estimator, self._flow = None, None
         if density_method == "kde_sklearn":
             self._estimator = _sklearn_kde()(bandwidth=bandwidth, **self._sklearn_kwargs)
+        elif density_method == "cnf":
+            training = cnf_lr, cnf_train_steps, cnf_batch_size, cnf_min_buffer_size
+            self._flow = NormalisingFlow(measure_dim, cnf_kwargs, *training, cnf_device, self._rng)
 
     @property
     def empty(self):
@@ -104,7 +104,7 @@ class DensityArchive(ArchiveBase):
         """The density at each row of measures; zero while the buffer is empty.
 
         With "kde" this is the mean of ``exp(-d^2 / (2 h^2)) / (h sqrt(2 pi))`` over the distances ``d`` to the points of
-        the buffer, for the bandwidth ``h``; with "kde_sklearn" a log density.
+        the buffer, for the bandwidth ``h``; with the other methods a log density.
 
         Raises:
             ValueError: A wrong shape, a value that is not finite, or no bandwidth.
@@ -115,6 +115,8 @@ class DensityArchive(ArchiveBase):
         buffer = self.buffer
         if len(buffer) == 0 or len(measures) == 0:
             return np.zeros(len(measures), dtype=self._buffer.dtype)
+        if self._flow is not None:
+            return self._flow.log_density(measures)
         if self._estimator is not None:
             return self._estimator.fit(buffer).score_samples(measures).astype(self._buffer.dtype)
         if self._bandwidth is None:
@@ -146,6 +148,8 @@ class DensityArchive(ArchiveBase):
         density = self.compute_density(measures)
         for row in np.asarray(measures, dtype=self._buffer.dtype):
             self._take(row)
+        if self._flow is not None:
+            self._flow.train(self.buffer)
         return {"status": np.full(len(density), 2, dtype=np.int32), "density": density}
 
     def _take(self, row):

@@ -23,8 +23,8 @@ class DiscountArchive(ArchiveBase):
         learning_rate: How fast the model follows solutions that exceed it.
         threshold_min: What the model says at first, and what it is taught where the result archive has no elite.
         discount_model_manager: The model: any object with ``inference(measures)``, which returns a value for each row,
-            and ``training_loop(measures, targets)``, which teaches it and returns the loss of each epoch. pyribs'
-            ``DiscountModelManager``, which needs PyTorch, is one.
+            and ``training_loop(measures, targets)``, which teaches it and returns the loss of each epoch.
+            :class:`~luminary.discount_models.DiscountModelManager` is one for networks of PyTorch.
         result_archive: A :class:`GridArchive` or :class:`CVTArchive`, whose empty cells the model is taught.
         init_train_points: Number of cells that the first training takes.
         empty_points: Number of empty cells that every other training takes.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from luminary._native import NativeArchive
+from luminary._validate import new_array
 from luminary.archives._cell_archive import BoundedArchive, grid_to_int_index, int_to_grid_index
 from luminary.archives._settings import parse_dtypes
 
@@ -60,7 +61,7 @@ class GridArchive(BoundedArchive):
         dtype=None,
         extra_fields=None,
     ):
-        dims, ranges = np.array(dims, dtype=np.int32), list(ranges)
+        dims, ranges = new_array(dims, dtype=np.int32), list(ranges)
         if len(dims) != len(ranges):
             raise ValueError(f"dims (length {len(dims)}) and ranges (length {len(ranges)}) must be the same length")
         if len(dims) == 0:
@@ -135,7 +136,7 @@ class GridArchive(BoundedArchive):
         """
         if self._learning_rate != 1.0:
             raise ValueError("Cannot retessellate an archive with learning rate not equal to 1.")
-        new_dims = np.array(new_dims, dtype=np.int32)
+        new_dims = new_array(new_dims, dtype=np.int32)
         if len(new_dims) != self._measure_dim:
             raise ValueError(
                 f"The measure space dimensionality indicated in `new_dims` is {len(new_dims)}, but this archive has a "

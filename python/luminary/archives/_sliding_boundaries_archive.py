@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._validate import new_array
 from luminary.archives._array_store import wrong_fields
 from luminary.archives._cell_archive import grid_to_int_index, int_to_grid_index
 from luminary.archives._settings import missing_value
@@ -58,7 +59,7 @@ class SlidingBoundariesArchive(StoreArchive):
         remap_frequency=100,
         buffer_capacity=1000,
     ):
-        dims, ranges = np.array(dims, dtype=np.int64), list(ranges)
+        dims, ranges = new_array(dims, dtype=np.int64), list(ranges)
         if len(dims) != len(ranges):
             raise ValueError(f"dims (length {len(dims)}) and ranges (length {len(ranges)}) must be the same length")
         if len(dims) == 0 or (dims < 1).any():

@@ -6,7 +6,7 @@ from abc import ABC
 
 import numpy as np
 
-from luminary._validate import check_shape, shape_tuple
+from luminary._validate import check_shape, new_array, shape_tuple
 
 
 def parse_bounds(bounds, lower_bounds, upper_bounds, solution_dim, dtype):
@@ -33,10 +33,10 @@ def parse_bounds(bounds, lower_bounds, upper_bounds, solution_dim, dtype):
             upper[component] = np.inf if pair[1] is None else pair[1]
         return lower, upper
     if lower_bounds is not None:
-        lower = np.array(lower_bounds, dtype=dtype)
+        lower = new_array(lower_bounds, dtype=dtype)
         check_shape(lower, "lower_bounds", solution_dim, "solution_dim")
     if upper_bounds is not None:
-        upper = np.array(upper_bounds, dtype=dtype)
+        upper = new_array(upper_bounds, dtype=dtype)
         check_shape(upper, "upper_bounds", solution_dim, "solution_dim")
     return lower, upper
 

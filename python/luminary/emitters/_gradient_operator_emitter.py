@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary._validate import shape_tuple
+from luminary._validate import new_array, shape_tuple
 from luminary.emitters._common import check_jacobian, check_told
 from luminary.emitters._emitter_base import solution_dtype
 from luminary.emitters._starting_emitter import StartingEmitter
@@ -75,7 +75,7 @@ class GradientOperatorEmitter(StartingEmitter):
         )
         if operator_type not in ("isotropic", "iso_line_dd"):
             raise ValueError(f"Invalid operator_type {operator_type}; it must be 'isotropic' or 'iso_line_dd'")
-        self._sigma = np.array(sigma, dtype=solution_dtype(archive))
+        self._sigma = new_array(sigma, dtype=solution_dtype(archive))
         self._sigma_g, self._line_sigma = sigma_g, line_sigma
         self._measure_gradients, self._normalize_grad = measure_gradients, normalize_grad
         self._epsilon, self._operator_type = epsilon, operator_type

@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 
 from luminary._seed import native_seed
-from luminary._validate import as_native, check_shape
+from luminary._validate import as_native, check_shape, new_array
 from luminary.emitters._common import check_told, native_bounds, tell_native
 from luminary.emitters._emitter_base import EmitterBase, solution_dtype
 from luminary.emitters.opt import _NATIVE_STRATEGIES, _get_es
@@ -42,7 +42,7 @@ class LearningEmitter(EmitterBase):
             lower_bounds=lower_bounds,
             upper_bounds=upper_bounds,
         )
-        self._x0 = np.array(x0, dtype=solution_dtype(archive))
+        self._x0 = new_array(x0, dtype=solution_dtype(archive))
         check_shape(self._x0, "x0", archive.solution_dim, "archive.solution_dim")
         if self._x0.ndim != 1:
             raise ValueError(f"Expected x0 to be a 1D array but it had shape {self._x0.shape}.")

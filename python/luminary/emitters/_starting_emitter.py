@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary._validate import check_batch_shape, check_shape
+from luminary._validate import check_batch_shape, check_shape, new_array
 from luminary.emitters._emitter_base import EmitterBase, solution_dtype
 
 
@@ -62,9 +62,9 @@ def _parse_start(archive, x0, initial_solutions):
         raise ValueError("x0 and initial_solutions cannot both be provided.")
     dtype = solution_dtype(archive)
     if x0 is not None:
-        x0 = np.array(x0, dtype=dtype)
+        x0 = new_array(x0, dtype=dtype)
         check_shape(x0, "x0", archive.solution_dim, "archive.solution_dim")
         return x0, None
-    initial_solutions = np.array(initial_solutions, dtype=dtype)
+    initial_solutions = new_array(initial_solutions, dtype=dtype)
     check_batch_shape(initial_solutions, "initial_solutions", archive.solution_dim, "archive.solution_dim")
     return None, initial_solutions

@@ -6,7 +6,7 @@ import numpy as np
 
 from luminary._native import NativeArchive, NativeEmitter
 from luminary._seed import native_seed
-from luminary._validate import as_native, shape_tuple
+from luminary._validate import as_native, new_array, shape_tuple
 from luminary.emitters._common import native_archive, native_bounds
 from luminary.emitters._emitter_base import solution_dtype
 from luminary.emitters._starting_emitter import StartingEmitter
@@ -90,7 +90,7 @@ class GaussianEmitter(VariationEmitter):
         batch_size=64,
         seed=None,
     ):
-        self._sigma = np.array(sigma, dtype=solution_dtype(archive))
+        self._sigma = new_array(sigma, dtype=solution_dtype(archive))
         super().__init__(
             archive,
             x0=x0,
@@ -163,7 +163,7 @@ class IsoLineEmitter(VariationEmitter):
         seed=None,
     ):
         dtype = solution_dtype(archive)
-        self._iso_sigma, self._line_sigma = np.array(iso_sigma, dtype=dtype), np.array(line_sigma, dtype=dtype)
+        self._iso_sigma, self._line_sigma = new_array(iso_sigma, dtype=dtype), new_array(line_sigma, dtype=dtype)
         super().__init__(
             archive,
             x0=x0,

@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from luminary._validate import new_array
+
 
 class GradientOptBase(ABC):
     """Base class of gradient optimisers, which go uphill.
@@ -113,5 +115,5 @@ class AdamOpt(GradientOptBase):
 
 
 def _floats(values):
-    array = np.array(values)
+    array = new_array(values)
     return array if array.dtype.kind == "f" else array.astype(np.float64)
