@@ -23,8 +23,12 @@ from luminary.archives._settings import fits_native, missing_value, parse_extra_
 class CellArchive(ArchiveBase):
     """An archive whose cells are kept by the native engine.
 
-    Fields the engine cannot hold (extra fields, and solutions of other dtypes than floats) live in arrays by cell.
+    Fields the engine cannot hold (extra fields, and solutions of other dtypes than floats) live in arrays by cell. An
+    archive that finds cells by a rule of its own (``_finds_cells``, with its ``_cells_of``) has a native grid over the
+    cells' numbers inside, and its measures live in an array by cell, too.
     """
+
+    _finds_cells = False
 
     def __init__(
         self,
@@ -67,6 +71,8 @@ class CellArchive(ArchiveBase):
         }
         if not self._native_solutions:
             self._by_cell["solution"] = self._column(self._solution_shape, self._dtypes["solution"])
+        if self._finds_cells:
+            self._by_cell["measures"] = self._column((self._measure_dim,), self._dtypes["measures"])
         self._best_by_cell = None
 
     def _column(self, shape, dtype):
@@ -146,7 +152,7 @@ class CellArchive(ArchiveBase):
         return {
             "solution": kept["solution"],
             "objective": number(objective),
-            "measures": self._shown_measures(measures[None])[0],
+            "measures": kept["measures"] if self._finds_cells else self._shown_measures(measures[None])[0],
             "threshold": number(threshold),
             **{name: kept[name] for name in self._extra_desc},
             "index": np.int32(cell),
@@ -262,6 +268,9 @@ class CellArchive(ArchiveBase):
         else:
             rows = np.zeros((len(solution), 1))
             extra = {**extra, "solution": solution}
+        if self._finds_cells:
+            extra = {**extra, "measures": measures}
+            measures = self._cells_of(measures)[:, None] + 0.5
         objective, measures = as_native(objective), as_native(measures)
         if set(extra) != set(self._by_cell):
             # Only rows that are added need their extra fields.
@@ -304,7 +313,11 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        return self._native.index_of(as_native(self._batch_measures(measures)))
+        return self._cells_of(self._batch_measures(measures))
+
+    def _cells_of(self, measures):
+        """The cells of checked measures, as int32."""
+        return self._native.index_of(as_native(measures))
 
     def index_of_single(self, measures):
         """The cell of one solution's measures.
@@ -312,7 +325,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        return self._native.index_of(as_native(self._one_measures(measures)))[0]
+        return self._cells_of(self._one_measures(measures))[0]
 
     def retrieve(self, measures):
         """Looks up elites by a batch of measures.
@@ -345,7 +358,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        occupied, data = self._retrieve(self._native.index_of(as_native(self._one_measures(measures))))
+        occupied, data = self._retrieve(self._cells_of(self._one_measures(measures)))
         return occupied[0], {name: values[0] for name, values in data.items()}
 
     def data(self, fields=None, return_type=None):
@@ -383,7 +396,7 @@ class CellArchive(ArchiveBase):
         if name == "solution" and self._native_solutions:
             values = self._native.solutions(slots)
             return values.astype(self._dtypes[name], copy=False).reshape(len(values), *self._solution_shape)
-        if name == "measures":
+        if name == "measures" and not self._finds_cells:
             values = self._native.measures()
             return self._shown_measures(values if slots is None else values[slots])
         if name in ("objective", "threshold"):
