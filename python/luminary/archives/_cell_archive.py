@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._native import NativeArchive
 from luminary._validate import (
     as_native,
     check_batch_shape,
@@ -23,9 +24,9 @@ from luminary.archives._settings import fits_native, missing_value, parse_extra_
 class CellArchive(ArchiveBase):
     """An archive whose cells are kept by the native engine.
 
-    Fields the engine cannot hold (extra fields, and solutions of other dtypes than floats) live in arrays by cell. An
-    archive that finds cells by a rule of its own (``_finds_cells``, with its ``_cells_of``) has a native grid over the
-    cells' numbers inside, and its measures live in an array by cell, too.
+    Fields the engine cannot hold (extra fields, and solutions of other dtypes than floats) live in arrays by cell.
+    Where the engine does not know which cell measures belong to (``_finds_cells``), it gets the cells' numbers for
+    measures, and the measures live in an array by cell, too.
     """
 
     _finds_cells = False
@@ -65,7 +66,11 @@ class CellArchive(ArchiveBase):
 
     def _start(self, native):
         """Takes over an empty native archive and makes room for what it cannot hold."""
-        self._native = native
+        self._native, self._lookup = native, None
+        if self._finds_cells:
+            n_cells = native.n_cells
+            settings = [n_cells], [0.0], [float(n_cells)], 1e-6, *self._native_settings()
+            self._native, self._lookup = NativeArchive.grid(self._native_dim, *settings), native
         self._by_cell = {
             name: self._column(shape, dtype) for name, (shape, dtype) in self._extra_desc.items()
         }
@@ -270,7 +275,7 @@ class CellArchive(ArchiveBase):
             extra = {**extra, "solution": solution}
         if self._finds_cells:
             extra = {**extra, "measures": measures}
-            measures = self._cells_of(measures)[:, None] + 0.5
+            measures = self._found_cells(measures)[:, None] + 0.5
         objective, measures = as_native(objective), as_native(measures)
         if set(extra) != set(self._by_cell):
             # Only rows that are added need their extra fields.
@@ -316,8 +321,12 @@ class CellArchive(ArchiveBase):
         return self._cells_of(self._batch_measures(measures))
 
     def _cells_of(self, measures):
-        """The cells of checked measures, as int32."""
-        return self._native.index_of(as_native(measures))
+        """The cells of checked measures, as int32, by the rule of this kind of archive."""
+        return (self._native if self._lookup is None else self._lookup).index_of(as_native(measures))
+
+    def _cell_of(self, measures):
+        """The cell of one solution's measures, as an array of length one."""
+        return self._cells_of(self._one_measures(measures))
 
     def index_of_single(self, measures):
         """The cell of one solution's measures.
@@ -325,7 +334,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        return self._cells_of(self._one_measures(measures))[0]
+        return self._cell_of(measures)[0]
 
     def retrieve(self, measures):
         """Looks up elites by a batch of measures.
@@ -358,7 +367,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        occupied, data = self._retrieve(self._cells_of(self._one_measures(measures)))
+        occupied, data = self._retrieve(self._cell_of(measures))
         return occupied[0], {name: values[0] for name, values in data.items()}
 
     def data(self, fields=None, return_type=None):
@@ -416,6 +425,23 @@ class BoundedArchive(CellArchive):
         self._lower_bounds = np.array(lower, dtype=dtypes[2])
         self._upper_bounds = np.array(upper, dtype=dtypes[2])
         self._interval_size = self._upper_bounds - self._lower_bounds
+
+    @property
+    def _finds_cells(self):
+        """Whether a subclass has its own ``index_of``."""
+        return type(self).index_of is not CellArchive.index_of
+
+    def _found_cells(self, measures):
+        """The cells that ``index_of`` finds for a batch, checked."""
+        cells = np.asarray(self.index_of(measures))
+        if cells.shape != (len(measures),) or ((cells < 0) | (cells >= self.cells)).any():
+            raise IndexError(
+                f"index_of must return {len(measures)} cells from 0 to {self.cells - 1}, but it returned {cells}"
+            )
+        return cells
+
+    def _cell_of(self, measures):
+        return self.index_of(self._one_measures(measures))
 
     def _native_bounds(self):
         """Both bounds as lists for the engine."""

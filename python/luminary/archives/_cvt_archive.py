@@ -122,21 +122,15 @@ class CVTArchive(BoundedArchive):
             kdtree_query_kwargs=kdtree_query_kwargs,
             sklearn_nn_kwargs=sklearn_nn_kwargs,
         )
-        self._start(self._build_native())
+        if self._distance is not None:
+            # Says now rather than later if the library is missing or refuses.
+            self._cells_of(self._centroids[:1])
+        centroids = self._centroids.astype(np.float64).ravel().tolist()
+        self._start(NativeArchive.cvt(self._native_dim, centroids, *self._native_bounds(), *self._native_settings()))
 
     @property
     def _finds_cells(self):
-        return self._distance is not None
-
-    def _build_native(self):
-        if self._finds_cells:
-            n_cells = len(self._centroids)
-            # Cells by their number; this also says now rather than later if the library is missing or refuses.
-            self._cells_of(self._centroids[:1])
-            bounds = [0.0], [float(n_cells)]
-            return NativeArchive.grid(self._native_dim, [n_cells], *bounds, 1e-6, *self._native_settings())
-        centroids = self._centroids.astype(np.float64).ravel().tolist()
-        return NativeArchive.cvt(self._native_dim, centroids, *self._native_bounds(), *self._native_settings())
+        return self._distance is not None or super()._finds_cells
 
     def _cells_of(self, measures):
         if self._distance is None:

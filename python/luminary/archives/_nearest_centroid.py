@@ -48,8 +48,9 @@ def nearest_centroids(centroids, measures, distance):
     """
     if len(measures) == 0:
         return np.empty(0, dtype=np.int32)
+    library = "scikit-learn" if "sklearn_nn_kwargs" in distance else "scipy"
     try:
-        if "sklearn_nn_kwargs" in distance:
+        if library == "scikit-learn":
             from sklearn.neighbors import NearestNeighbors
 
             search = NearestNeighbors(n_neighbors=1, **distance["sklearn_nn_kwargs"]).fit(centroids)
@@ -57,7 +58,7 @@ def nearest_centroids(centroids, measures, distance):
         from scipy.spatial import KDTree
     except ImportError as error:
         raise ImportError(
-            f"distances other than the Euclidean one need a library that is not installed: pip install {error.name}"
+            f"this distance needs {library}, which is not installed: pip install {library}; the Euclidean one does not"
         ) from error
     tree = KDTree(centroids, **distance["kdtree_kwargs"])
     return tree.query(measures, **distance["kdtree_query_kwargs"])[1].astype(np.int32)

@@ -31,10 +31,9 @@ class VariationEmitter(StartingEmitter):
         has_fixed = bool((lower == upper).any() and (lower <= upper).all())
         bounds = None if has_fixed else native_bounds(lower, upper)
         # Built in any case: it checks the settings.
-        self._native = self._build(x0.tolist(), bounds, native_seed(seed))
-        self._operator = None
-        if has_fixed or native_archive(archive) is None:
-            self._native, self._operator = None, self._build_operator(seed)
+        native = self._build(x0.tolist(), bounds, native_seed(seed))
+        self._native = None if has_fixed else native
+        self._operator = self._build_operator(seed)
 
     def _build(self, x0, bounds, seed):
         raise NotImplementedError
@@ -49,9 +48,10 @@ class VariationEmitter(StartingEmitter):
         """
         if self._starts_with_given():
             return self._clipped(self._initial_solutions)
-        if self._operator is not None:
+        archive = native_archive(self._archive)
+        if archive is None or self._native is None:
             return self._vary(self._operator)
-        rows = self._native.ask(native_archive(self._archive))
+        rows = self._native.ask(archive)
         return rows.astype(solution_dtype(self._archive), copy=False).reshape(len(rows), *self._shape)
 
 

@@ -160,8 +160,8 @@ def archive_ecdf(archive, df=None, *, ax=None, stat="proportion", complementary=
         ax: Axes to draw on; the current ones by default.
         stat: "proportion", "percent" or "count".
         complementary: Whether to show the share at least as good, instead of at most.
-        kwargs: For matplotlib's ``step``. Settings that only seaborn's ``ecdfplot`` has (``weights``, ``hue``, ``palette``,
-            ``hue_order``, ``hue_norm``, ``log_scale``, ``legend``) need seaborn, which then draws.
+        kwargs: For matplotlib's ``step``. Settings that only seaborn's ``ecdfplot`` has (``weights``, ``hue``,
+            ``palette``, ``hue_order``, ``hue_norm``, ``log_scale``, ``legend``) need seaborn, which then draws.
 
     Returns:
         The axes.
