@@ -224,6 +224,18 @@ def test_strategies_of_users_keep_their_own_batch_size():
     same(lambda package: shape_of(package.opt.CMAEvolutionStrategy(0.1, 3, lower_bounds=[0, 0, 0]).lower_bounds))
 
 
+@pytest.mark.parametrize("name", ["AdamOpt", "GradientAscentOpt"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gradient_optimisers_keep_their_dtype(name, dtype):
+    def run(package):
+        optimiser = getattr(package.opt, name)(np.ones(3, dtype=dtype), lr=0.1)
+        for step in range(3):
+            optimiser.step(np.array([1.0, -2.0, step]))
+        return optimiser.theta
+
+    same(run)
+
+
 def test_rare_arguments_of_archives_are_taken_the_same():
     same(lambda package: package.archives.SlidingBoundariesArchive(solution_dim=1, dims=[3], ranges=[(0, 1)]).add_single([1], [2.0], [0.5])["status"])
     four = {"centroids": 4, "ranges": RANGES, "samples": 100}
