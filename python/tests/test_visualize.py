@@ -157,6 +157,20 @@ def test_distributions():
     for wrong in ({"errorbar": "x"}, {"estimator": "x"}):
         with pytest.raises(ValueError, match="Unknown"):
             aggregate_cdf(archives, **wrong)
+    with pytest.raises(ValueError, match="as many dfs as archives, 2, but there are 1"):
+        aggregate_cdf(archives, dfs=[{"objective": np.zeros(3)}])
+
+
+def test_distributions_of_data_frames_and_with_settings_of_seaborn():
+    pytest.importorskip("pandas")
+    pytest.importorskip("seaborn")
+    archive = filled("grid", 2)
+    assert archive_ecdf(archive).get_xlabel() == ""
+    plt.figure()
+    assert archive_ecdf(archive, archive.data(return_type="pandas")).get_xlabel() == "objective"
+    figure, axes = plt.subplots(1, 2)
+    same = archive_ecdf(archive, ax=axes[1], stat="count", legend=False, log_scale=False)
+    assert same is axes[1] and same.get_ylabel() == "Count" and same.lines[0].get_ydata()[-1] == len(archive)
 
 
 @pytest.mark.parametrize(("kind", "k", "plot"), [("grid", 2, grid_archive_heatmap), ("cvt", 2, cvt_archive_heatmap), ("cvt", 3, cvt_archive_3d_plot), ("grid", 2, parallel_axes_plot)])

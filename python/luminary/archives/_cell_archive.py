@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._native import NativeArchive
 from luminary._validate import (
     as_native,
     check_batch_shape,
@@ -24,7 +25,11 @@ class CellArchive(ArchiveBase):
     """An archive whose cells are kept by the native engine.
 
     Fields the engine cannot hold (extra fields, and solutions of other dtypes than floats) live in arrays by cell.
+    Where the engine does not know which cell measures belong to (``_finds_cells``), it gets the cells' numbers for
+    measures, and the measures live in an array by cell, too.
     """
+
+    _finds_cells = False
 
     def __init__(
         self,
@@ -61,12 +66,18 @@ class CellArchive(ArchiveBase):
 
     def _start(self, native):
         """Takes over an empty native archive and makes room for what it cannot hold."""
-        self._native = native
+        self._native, self._lookup = native, None
+        if self._finds_cells:
+            n_cells = native.n_cells
+            settings = [n_cells], [0.0], [float(n_cells)], 1e-6, *self._native_settings()
+            self._native, self._lookup = NativeArchive.grid(self._native_dim, *settings), native
         self._by_cell = {
             name: self._column(shape, dtype) for name, (shape, dtype) in self._extra_desc.items()
         }
         if not self._native_solutions:
             self._by_cell["solution"] = self._column(self._solution_shape, self._dtypes["solution"])
+        if self._finds_cells:
+            self._by_cell["measures"] = self._column((self._measure_dim,), self._dtypes["measures"])
         self._best_by_cell = None
 
     def _column(self, shape, dtype):
@@ -146,7 +157,7 @@ class CellArchive(ArchiveBase):
         return {
             "solution": kept["solution"],
             "objective": number(objective),
-            "measures": self._shown_measures(measures[None])[0],
+            "measures": kept["measures"] if self._finds_cells else self._shown_measures(measures[None])[0],
             "threshold": number(threshold),
             **{name: kept[name] for name in self._extra_desc},
             "index": np.int32(cell),
@@ -262,6 +273,9 @@ class CellArchive(ArchiveBase):
         else:
             rows = np.zeros((len(solution), 1))
             extra = {**extra, "solution": solution}
+        if self._finds_cells:
+            extra = {**extra, "measures": measures}
+            measures = self._found_cells(measures)[:, None] + 0.5
         objective, measures = as_native(objective), as_native(measures)
         if set(extra) != set(self._by_cell):
             # Only rows that are added need their extra fields.
@@ -304,7 +318,15 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        return self._native.index_of(as_native(self._batch_measures(measures)))
+        return self._cells_of(self._batch_measures(measures))
+
+    def _cells_of(self, measures):
+        """The cells of checked measures, as int32, by the rule of this kind of archive."""
+        return (self._native if self._lookup is None else self._lookup).index_of(as_native(measures))
+
+    def _cell_of(self, measures):
+        """The cell of one solution's measures, as an array of length one."""
+        return self._cells_of(self._one_measures(measures))
 
     def index_of_single(self, measures):
         """The cell of one solution's measures.
@@ -312,7 +334,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        return self._native.index_of(as_native(self._one_measures(measures)))[0]
+        return self._cell_of(measures)[0]
 
     def retrieve(self, measures):
         """Looks up elites by a batch of measures.
@@ -345,7 +367,7 @@ class CellArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        occupied, data = self._retrieve(self._native.index_of(as_native(self._one_measures(measures))))
+        occupied, data = self._retrieve(self._cell_of(measures))
         return occupied[0], {name: values[0] for name, values in data.items()}
 
     def data(self, fields=None, return_type=None):
@@ -383,7 +405,7 @@ class CellArchive(ArchiveBase):
         if name == "solution" and self._native_solutions:
             values = self._native.solutions(slots)
             return values.astype(self._dtypes[name], copy=False).reshape(len(values), *self._solution_shape)
-        if name == "measures":
+        if name == "measures" and not self._finds_cells:
             values = self._native.measures()
             return self._shown_measures(values if slots is None else values[slots])
         if name in ("objective", "threshold"):
@@ -403,6 +425,23 @@ class BoundedArchive(CellArchive):
         self._lower_bounds = np.array(lower, dtype=dtypes[2])
         self._upper_bounds = np.array(upper, dtype=dtypes[2])
         self._interval_size = self._upper_bounds - self._lower_bounds
+
+    @property
+    def _finds_cells(self):
+        """Whether a subclass has its own ``index_of``."""
+        return type(self).index_of is not CellArchive.index_of
+
+    def _found_cells(self, measures):
+        """The cells that ``index_of`` finds for a batch, checked."""
+        cells = np.asarray(self.index_of(measures))
+        if cells.shape != (len(measures),) or ((cells < 0) | (cells >= self.cells)).any():
+            raise IndexError(
+                f"index_of must return {len(measures)} cells from 0 to {self.cells - 1}, but it returned {cells}"
+            )
+        return cells
+
+    def _cell_of(self, measures):
+        return self.index_of(self._one_measures(measures))
 
     def _native_bounds(self):
         """Both bounds as lists for the engine."""

@@ -11,6 +11,7 @@ from luminary._native import NativeArchive
 from luminary._validate import new_array
 from luminary.archives._cell_archive import BoundedArchive
 from luminary.archives._k_means import k_means_centroids
+from luminary.archives._nearest_centroid import nearest_centroids, other_distance
 from luminary.archives._settings import parse_dtypes
 
 _DEPRECATED = {
@@ -41,11 +42,13 @@ class CVTArchive(BoundedArchive):
         extra_fields: More fields to keep with each elite: from name to ``(shape, dtype)``.
         samples: Points for k-means, or their number.
         k_means_kwargs: For :func:`~luminary.archives.k_means_centroids`.
-        nearest_neighbors: "scipy_kd_tree", "brute_force" or "sklearn_nn". All mean the same exact native search.
-        kdtree_kwargs: Accepted without effect, as are the next three.
-        kdtree_query_kwargs: See above.
-        chunk_size: See above.
-        sklearn_nn_kwargs: See above.
+        nearest_neighbors: "scipy_kd_tree", "brute_force" or "sklearn_nn". All mean the same exact native search, unless
+            one of the next arguments asks for another distance. That takes the library, and more time.
+        kdtree_kwargs: For SciPy's ``KDTree``; only ``boxsize`` has an effect.
+        kdtree_query_kwargs: For its ``query``; only ``p`` and ``eps`` have an effect.
+        chunk_size: Accepted without effect.
+        sklearn_nn_kwargs: For scikit-learn's ``NearestNeighbors``; only ``metric``, ``p`` and ``metric_params`` have an
+            effect.
         cells: No longer supported, as are the remaining ones.
         custom_centroids: See above.
         centroid_method: See above.
@@ -53,6 +56,8 @@ class CVTArchive(BoundedArchive):
         ckdtree_kwargs: See above.
 
     Raises:
+        ImportError: Another distance needs SciPy or scikit-learn, which is not installed.
+        TypeError: Arguments that SciPy or scikit-learn does not know either.
         ValueError: Settings that do not go together.
 
     Example:
@@ -112,13 +117,26 @@ class CVTArchive(BoundedArchive):
             extra_fields=extra_fields,
         )
         self._centroids = self._find_centroids(centroids, ranges, samples, seed, k_means_kwargs)
-        native = NativeArchive.cvt(
-            self._native_dim,
-            self._centroids.astype(np.float64).ravel().tolist(),
-            *self._native_bounds(),
-            *self._native_settings(),
+        self._distance = other_distance(
+            nearest_neighbors,
+            kdtree_kwargs=kdtree_kwargs,
+            kdtree_query_kwargs=kdtree_query_kwargs,
+            sklearn_nn_kwargs=sklearn_nn_kwargs,
         )
-        self._start(native)
+        if self._distance is not None:
+            # Says now rather than later if the library is missing or refuses.
+            self._cells_of(self._centroids[:1])
+        centroids = self._centroids.astype(np.float64).ravel().tolist()
+        self._start(NativeArchive.cvt(self._native_dim, centroids, *self._native_bounds(), *self._native_settings()))
+
+    @property
+    def _finds_cells(self):
+        return self._distance is not None or super()._finds_cells
+
+    def _cells_of(self, measures):
+        if self._distance is None:
+            return super()._cells_of(measures)
+        return nearest_centroids(self._centroids, measures, self._distance)
 
     def _find_centroids(self, centroids, ranges, samples, seed, k_means_kwargs):
         dtype = self._dtypes["measures"]

@@ -100,6 +100,10 @@ class DNSArchive(NearestArchive):
         measures = self._batch_measures(measures).astype(np.float64)
         objectives = np.asarray(objectives, dtype=self.dtypes["objective"])
         check_is_1d(objectives, "objectives")
+        if len(objectives) != len(measures):
+            raise ValueError(
+                f"Expected {len(measures)} objectives, one for each row of measures, but there are {len(objectives)}."
+            )
         n, k = len(measures), min(self._k_neighbors, len(measures))
         scores = np.full(n, np.inf)
         for start in range(0, n if k else 0, step := max(1, CHUNK // max(1, measures.size))):

@@ -12,6 +12,8 @@ _MAX_ITERATIONS = 300
 _KNOWN = {
     "init", "sample_weight", "n_init", "max_iter", "verbose", "tol", "random_state", "copy_x", "algorithm", "return_n_iter",
 }
+#: Values of those that are names.
+_NAMES = {"init": ("k-means++", "random"), "algorithm": ("lloyd", "elkan")}
 
 
 def k_means_centroids(*, centroids, ranges, samples=100_000, dtype=np.float64, seed=None, k_means_kwargs=None):
@@ -32,7 +34,7 @@ def k_means_centroids(*, centroids, ranges, samples=100_000, dtype=np.float64, s
 
     Raises:
         TypeError: ``k_means_kwargs`` that scikit-learn does not know either.
-        ValueError: Points of the wrong shape, or fewer points than centroids.
+        ValueError: Points of the wrong shape, fewer points than centroids, or ``k_means_kwargs`` out of range.
 
     Example:
         >>> centroids, points = k_means_centroids(centroids=10, ranges=[(0, 1), (0, 1)], samples=500, seed=1)
@@ -51,17 +53,26 @@ def k_means_centroids(*, centroids, ranges, samples=100_000, dtype=np.float64, s
                 f"Expected samples to be an array with shape (num_samples, {len(ranges)}) (i.e. shape (num_samples, "
                 f"measure_dim)) but it had shape {samples.shape}."
             )
-    kwargs = dict(k_means_kwargs or {})
-    for name in kwargs:
-        if name not in _KNOWN:
-            raise TypeError(f"got an unexpected keyword argument '{name}'")
+    kwargs = _checked(dict(k_means_kwargs or {}))
     if centroids < 1:
         raise ValueError(f"centroids should be at least 1, but it is {centroids}.")
     if len(samples) < centroids:
         raise ValueError(f"n_samples={len(samples)} should be >= n_clusters={centroids}.")
     start = kwargs.get("init")
-    if not isinstance(start, np.ndarray):
+    if start is None or isinstance(start, str) or callable(start):
         start = samples[np.sort(rng.choice(len(samples), size=int(centroids), replace=False))]
     max_iterations = int(kwargs.get("max_iter", _MAX_ITERATIONS))
     found = k_means(as_native(samples), as_native(start), ranges, max_iterations)
     return found.astype(dtype, copy=False), samples
+
+
+def _checked(kwargs):
+    """Arguments of scikit-learn's ``k_means``, also those without effect, if it would take them."""
+    for name, value in kwargs.items():
+        if name not in _KNOWN:
+            raise TypeError(f"got an unexpected keyword argument '{name}'")
+        if name in _NAMES and isinstance(value, str) and value not in _NAMES[name]:
+            raise ValueError(f"{name} in k_means_kwargs must be one of {_NAMES[name]}, but it is '{value}'")
+    if kwargs.get("max_iter", 1) < 1:
+        raise ValueError(f"max_iter in k_means_kwargs must be at least 1, but it is {kwargs['max_iter']}")
+    return kwargs

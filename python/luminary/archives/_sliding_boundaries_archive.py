@@ -199,6 +199,8 @@ class SlidingBoundariesArchive(StoreArchive):
         Raises:
             ValueError: A wrong shape or a value that is not finite. The archive is unchanged.
         """
+        if np.ndim(objective) and np.size(objective) == 1:
+            objective = np.reshape(objective, ())[()]
         solution, objective, measures, fields = self._batch_of_one(solution, objective, measures, fields)
         return {name: values[0] for name, values in self.add(solution, objective, measures, **fields).items()}
 

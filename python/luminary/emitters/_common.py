@@ -20,7 +20,11 @@ from luminary.emitters._emitter_base import archive_dtypes
 
 def native_archive(archive):
     """The native archive inside, if elites may be drawn from it directly; otherwise None."""
-    is_native = isinstance(archive, CellArchive) and type(archive).sample_elites is CellArchive.sample_elites
+    is_native = (
+        isinstance(archive, CellArchive)
+        and type(archive).sample_elites is CellArchive.sample_elites
+        and "sample_elites" not in vars(archive)
+    )
     return archive._native if is_native and archive._native_solutions else None
 
 

@@ -6,6 +6,7 @@ from luminary._native import NativeEmitter
 from luminary.emitters._common import native_bounds
 from luminary.emitters._emitter_base import solution_dtype
 from luminary.emitters._learning import LearningEmitter
+from luminary.emitters.opt._native_strategy import warn_if_clipped
 
 
 class EvolutionStrategyEmitter(LearningEmitter):
@@ -75,6 +76,7 @@ class EvolutionStrategyEmitter(LearningEmitter):
             lower_bounds=lower_bounds,
             upper_bounds=upper_bounds,
         )
+        self._is_bounded = native_bounds(*self._search_bounds()) is not None
         self._start(ranker, es, es_kwargs, batch_size, seed)
 
     def _strategy_dim(self):
@@ -93,12 +95,22 @@ class EvolutionStrategyEmitter(LearningEmitter):
         self._opt.reset(x0)
 
     def ask(self):
-        """New solutions from the strategy, as a read-only array."""
+        """New solutions from the strategy, as a read-only array.
+
+        Warns when most of them had to be moved to the bounds.
+        """
         if self._native is None:
             return self._opt.ask()
-        solutions = self._native.ask(None).astype(solution_dtype(self._archive), copy=False)
+        rows = self._native.ask(None)
+        self._warn_if_clipped(rows)
+        solutions = rows.astype(solution_dtype(self._archive), copy=False)
         solutions.flags.writeable = False
         return solutions
+
+    def _warn_if_clipped(self, rows):
+        """Warns if the engine had to move most of these rows to the bounds."""
+        if self._is_bounded:
+            warn_if_clipped(rows, *self._search_bounds())
 
     def tell(self, solution, objective, measures, add_info, **fields):
         """Ranks the solutions, adapts the strategy and restarts it if need be.

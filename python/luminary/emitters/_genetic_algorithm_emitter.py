@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from luminary.emitters._starting_emitter import StartingEmitter
 from luminary.emitters.operators import _get_op
 
@@ -64,8 +62,4 @@ class GeneticAlgorithmEmitter(StartingEmitter):
         """New solutions from elites of the archive; while it is empty, ``initial_solutions`` or varied ``x0``."""
         if self._starts_with_given():
             return self._clipped(self._initial_solutions)
-        if self._operator.parent_type == 1:
-            parents = self._draw_parents()
-        else:
-            parents = np.stack((self._draw_parents(), self._draw_parents()))
-        return self._clipped(self._operator.ask(parents))
+        return self._vary(self._operator)

@@ -100,7 +100,9 @@ class GradientOperatorEmitter(StartingEmitter):
     def ask_dqd(self):
         """Varied elites whose gradients are wanted; none while the archive is empty and there are given solutions."""
         if self._starts_with_given():
-            return np.empty((0, *shape_tuple(self._solution_dim)), dtype=solution_dtype(self._archive))
+            # Remembered, because other emitters may fill the archive before the steps from these solutions are due.
+            self._parents = np.empty((0, *shape_tuple(self._solution_dim)), dtype=solution_dtype(self._archive))
+            return self._parents
         parents = self._draw_parents()
         varied = parents + self._sigma * self._rng.standard_normal(parents.shape)
         if self._operator_type == "iso_line_dd" and not self._archive.empty:

@@ -47,11 +47,19 @@ class StartingEmitter(EmitterBase):
     def _starts_with_given(self):
         return self._initial_solutions is not None and self._archive.empty
 
-    def _draw_parents(self):
-        """A batch of elites drawn from the archive; of ``x0`` while it is empty."""
+    def _draw_parents(self, n_batches=1):
+        """Batches of elites drawn from the archive, one after the other; of ``x0`` while it is empty."""
+        n_parents = n_batches * self._batch_size
         if self._archive.empty:
-            return np.repeat(self._x0[None], self._batch_size, axis=0)
-        return self._archive.sample_elites(self._batch_size)["solution"]
+            return np.repeat(self._x0[None], n_parents, axis=0)
+        return self._archive.sample_elites(n_parents)["solution"]
+
+    def _vary(self, operator):
+        """A batch of solutions that an operator makes from drawn elites, within the bounds."""
+        parents = self._draw_parents(operator.parent_type)
+        if operator.parent_type > 1:
+            parents = np.reshape(parents, (operator.parent_type, self._batch_size, *np.shape(parents)[1:]))
+        return self._clipped(operator.ask(parents))
 
 
 def _parse_start(archive, x0, initial_solutions):

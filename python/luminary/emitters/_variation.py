@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary._native import NativeArchive, NativeEmitter
+from luminary._native import NativeEmitter
 from luminary._seed import native_seed
 from luminary._validate import as_native, new_array, shape_tuple
 from luminary.emitters._common import native_archive, native_bounds
 from luminary.emitters._emitter_base import solution_dtype
 from luminary.emitters._starting_emitter import StartingEmitter
+from luminary.emitters.operators import GaussianOperator, IsoLineOperator
 
 
 class VariationEmitter(StartingEmitter):
-    """Common part of the Gaussian and the iso-line emitter; subclasses build the native emitter."""
+    """Common part of the Gaussian and the iso-line emitter; native where the engine can draw the parents itself.
+
+    Subclasses build the native emitter, and the operator for archives that say on their own which elites to vary.
+    """
 
     def __init__(self, archive, *, seed, **start):
         super().__init__(archive, **start)
@@ -23,9 +27,18 @@ class VariationEmitter(StartingEmitter):
         x0 = np.zeros(lower.shape) if self._x0 is None else as_native(self._x0).ravel()
         # The engine wants a start inside the bounds; solutions are clipped to them anyway.
         x0 = np.clip(x0, lower, upper)
-        self._native = self._build(x0.tolist(), native_bounds(lower, upper), native_seed(seed))
+        # Components with one value only, which the engine's bounds cannot say.
+        has_fixed = bool((lower == upper).any() and (lower <= upper).all())
+        bounds = None if has_fixed else native_bounds(lower, upper)
+        # Built in any case: it checks the settings.
+        native = self._build(x0.tolist(), bounds, native_seed(seed))
+        self._native = None if has_fixed else native
+        self._operator = self._build_operator(seed)
 
     def _build(self, x0, bounds, seed):
+        raise NotImplementedError
+
+    def _build_operator(self, seed):
         raise NotImplementedError
 
     def ask(self):
@@ -36,21 +49,10 @@ class VariationEmitter(StartingEmitter):
         if self._starts_with_given():
             return self._clipped(self._initial_solutions)
         archive = native_archive(self._archive)
-        if archive is None:
-            archive = self._native_parents()
+        if archive is None or self._native is None:
+            return self._vary(self._operator)
         rows = self._native.ask(archive)
         return rows.astype(solution_dtype(self._archive), copy=False).reshape(len(rows), *self._shape)
-
-    def _native_parents(self):
-        """Elites of an archive written in Python, drawn by its own rule, as a native archive to vary."""
-        if self._archive.empty:
-            return None
-        parents = as_native(self._archive.sample_elites(2 * self._batch_size)["solution"])
-        n_parents = len(parents)
-        drawn = NativeArchive.grid(parents[0].size, [n_parents], [0.0], [float(n_parents)], 1e-6, None, -np.inf, 0.0)
-        cells = np.arange(n_parents, dtype=np.float64)[:, None] + 0.5
-        drawn.add(parents.reshape(n_parents, -1), np.zeros(n_parents), cells, False)
-        return drawn
 
 
 class GaussianEmitter(VariationEmitter):
@@ -113,6 +115,9 @@ class GaussianEmitter(VariationEmitter):
                     f"{self._sigma.shape}."
                 ) from None
         return NativeEmitter.gaussian(x0, sigma.ravel().tolist(), self._batch_size, bounds, seed)
+
+    def _build_operator(self, seed):
+        return GaussianOperator(self._sigma, seed)
 
     @property
     def sigma(self):
@@ -179,6 +184,9 @@ class IsoLineEmitter(VariationEmitter):
         return NativeEmitter.iso_line(
             x0, float(self._iso_sigma), float(self._line_sigma), self._batch_size, bounds, seed
         )
+
+    def _build_operator(self, seed):
+        return IsoLineOperator(self._iso_sigma, self._line_sigma, seed)
 
     @property
     def iso_sigma(self):

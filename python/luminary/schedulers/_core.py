@@ -193,10 +193,19 @@ class SchedulerCore:
                     if hasattr(emitter, "_check_gradients"):
                         emitter._check_gradients()
                 raise
+            if any(getattr(emitter, "_is_bounded", False) for emitter in emitters):
+                self._warn_if_clipped(emitters, rows)
         else:
             rows, self._num_emitted = _native.ask_gradients_all(natives)
         dtype = self._archive._dtypes["solution"]
         self._cur_solutions = rows.astype(dtype, copy=False).reshape(len(rows), *self._archive._solution_shape)
+
+    def _warn_if_clipped(self, emitters, rows):
+        start = 0
+        for emitter, size in zip(emitters, self._num_emitted):
+            if isinstance(emitter, EvolutionStrategyEmitter):
+                emitter._warn_if_clipped(rows[start : start + size])
+            start += size
 
     # Tell.
 
@@ -295,8 +304,6 @@ class SchedulerCore:
             arguments["add_info"] = {name: values[rows] for name, values in add_info.items()}
             if jacobian is not None:
                 arguments["jacobian"] = jacobian[rows]
-            if call == "tell_dqd" and size == 0:
-                continue
             returned.append(getattr(emitter, call)(**arguments))
         self._after_tell(returned)
         return np.asarray(add_info["status"]) if "status" in add_info else None

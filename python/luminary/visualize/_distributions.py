@@ -15,6 +15,9 @@ from luminary.visualize._common import (
     value_range,
 )
 
+#: Settings of :func:`archive_ecdf` that are left to seaborn.
+_SEABORN_ONLY = {"weights", "hue", "palette", "hue_order", "hue_norm", "log_scale", "legend"}
+
 
 def parallel_axes_plot(
     archive,
@@ -157,13 +160,21 @@ def archive_ecdf(archive, df=None, *, ax=None, stat="proportion", complementary=
         ax: Axes to draw on; the current ones by default.
         stat: "proportion", "percent" or "count".
         complementary: Whether to show the share at least as good, instead of at most.
-        kwargs: For matplotlib's ``step``.
+        kwargs: For matplotlib's ``step``. Settings that only seaborn's ``ecdfplot`` has (``weights``, ``hue``,
+            ``palette``, ``hue_order``, ``hue_norm``, ``log_scale``, ``legend``) need seaborn, which then draws.
 
     Returns:
         The axes.
+
+    Raises:
+        ImportError: A setting of seaborn's, which is not installed.
+        ValueError: An unknown ``stat``.
     """
     if stat not in ("proportion", "percent", "count"):
         raise ValueError(f"stat must be 'proportion', 'percent' or 'count', but it is '{stat}'")
+    if not _SEABORN_ONLY.isdisjoint(kwargs):
+        objective = archive.data("objective") if df is None else df["objective"]
+        return _seaborn().ecdfplot(objective, ax=ax, stat=stat, complementary=complementary, **kwargs)
     objective = np.sort(field(archive, df, "objective"))
     n = len(objective)
     heights = np.arange(n + 1.0) * {"proportion": 1 / max(n, 1), "percent": 100 / max(n, 1), "count": 1}[stat]
@@ -173,8 +184,21 @@ def archive_ecdf(archive, df=None, *, ax=None, stat="proportion", complementary=
     if n:
         ax.step(np.concatenate(([-np.inf], objective)), heights, where="post", **kwargs)
         ax.set_ylim(0, 1.05 * heights.max() if stat == "percent" else heights.max())
-    ax.set_ylabel(stat.capitalize())
+        ax.set_ylabel(stat.capitalize())
+        if df is not None:
+            ax.set_xlabel("objective")
     return ax
+
+
+def _seaborn():
+    try:
+        import seaborn
+    except ImportError as error:
+        raise ImportError(
+            f"the settings {', '.join(sorted(_SEABORN_ONLY))} of archive_ecdf need seaborn, which is not installed: "
+            "pip install seaborn"
+        ) from error
+    return seaborn
 
 
 def aggregate_cdf(
@@ -207,15 +231,18 @@ def aggregate_cdf(
         The line, and the band or None.
 
     Raises:
-        ValueError: No archives, or unknown options.
+        ValueError: No archives, another number of data frames, or unknown options.
     """
     if estimator not in ("mean", "median"):
         raise ValueError(f"Unknown estimator {estimator}")
     if errorbar not in (None, "sd", "se", "iqr"):
         raise ValueError(f"Unknown errorbar {errorbar}")
-    sources = list(archives) if dfs is None else list(dfs)
+    archives = list(archives)
+    sources = archives if dfs is None else list(dfs)
     if not sources:
         raise ValueError("need at least one archive to aggregate")
+    if len(sources) != len(archives):
+        raise ValueError(f"expected as many dfs as archives, {len(archives)}, but there are {len(sources)}")
     objectives = [source.data("objective") if dfs is None else source["objective"].to_numpy() for source in sources]
     everything = np.concatenate(objectives)
     edges = np.histogram_bin_edges(everything, bins=bins, range=value_range(everything, vmin, vmax))

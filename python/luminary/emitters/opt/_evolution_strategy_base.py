@@ -11,6 +11,7 @@ class EvolutionStrategyBase(ABC):
     """Base class of evolution strategies for emitters.
 
     Call :meth:`reset` once, then :meth:`ask` and :meth:`tell` in turn; when :meth:`check_stop` says so, ``reset`` again.
+    The arguments are kept as attributes of the same names, unless a subclass has its own. Emitters read ``batch_size``.
 
     Args:
         sigma0: First step size.
@@ -32,12 +33,18 @@ class EvolutionStrategyBase(ABC):
         lower_bounds=-np.inf,
         upper_bounds=np.inf,
     ):
-        self.sigma0 = sigma0
-        self.solution_dim = solution_dim
-        self.batch_size = batch_size
-        self.dtype = dtype
-        self.lower_bounds = lower_bounds
-        self.upper_bounds = upper_bounds
+        given = {
+            "sigma0": sigma0,
+            "solution_dim": solution_dim,
+            "batch_size": batch_size,
+            "dtype": dtype,
+            "lower_bounds": lower_bounds,
+            "upper_bounds": upper_bounds,
+        }
+        # Subclasses may have set these before, or have properties of these names.
+        for name, value in given.items():
+            if name not in vars(self) and not hasattr(type(self), name):
+                setattr(self, name, value)
 
     @abstractmethod
     def reset(self, x0):

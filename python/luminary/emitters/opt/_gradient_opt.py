@@ -64,7 +64,7 @@ class GradientAscentOpt(GradientOptBase):
 
     def step(self, gradient):
         """Moves along a gradient."""
-        self._theta = self._theta + self._lr * np.asarray(gradient)
+        self._theta = _moved(self._theta, self._lr * np.asarray(gradient))
 
 
 class AdamOpt(GradientOptBase):
@@ -111,7 +111,13 @@ class AdamOpt(GradientOptBase):
         self._second = self._beta2 * self._second + (1 - self._beta2) * np.square(gradient)
         # Both bias corrections in the step length (paper, Section 2, last paragraph).
         corrections = np.sqrt(1 - self._beta2**self._n_steps) / (1 - self._beta1**self._n_steps)
-        self._theta = self._theta + self._lr * corrections * self._first / (np.sqrt(self._second) + self._epsilon)
+        direction = self._first / (np.sqrt(self._second) + self._epsilon)
+        self._theta = _moved(self._theta, self._lr * corrections * direction)
+
+
+def _moved(theta, step):
+    """The next point, in the dtype of the last."""
+    return (theta + step).astype(theta.dtype, copy=False)
 
 
 def _floats(values):

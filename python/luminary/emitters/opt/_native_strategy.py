@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from luminary.emitters.opt._evolution_strategy_base import EvolutionStrategyBase
 
 #: Best and worst ranking value closer than this leave nothing to learn from.
 FLATNESS = 1e-12
+#: Share of rows moved to their bounds that is worth a warning.
+MOST = 2 / 3
 ADAM = {"lr": 0.001, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "l2_coeff": 0.0}
 #: Settings of each strategy, and who takes them.
 _KNOWN = {
@@ -92,7 +95,9 @@ class NativeEvolutionStrategy(EvolutionStrategyBase):
         self._settings, batch_size = native_arguments(
             self._name, self._settings, solution_dim, batch_size, self._bounds is not None
         )
-        super().__init__(sigma0, solution_dim, batch_size, seed, np.dtype(dtype), lower_bounds, upper_bounds)
+        self.sigma0, self.solution_dim, self.batch_size, self.dtype = sigma0, solution_dim, batch_size, np.dtype(dtype)
+        self.lower_bounds = np.asarray(lower_bounds, dtype=self.dtype)
+        self.upper_bounds = np.asarray(upper_bounds, dtype=self.dtype)
         self._seeds = np.random.SeedSequence(native_seed(seed))
         self._build(max(batch_size, _MIN_ROWS[self._name]))
 
@@ -143,7 +148,10 @@ class NativeEvolutionStrategy(EvolutionStrategyBase):
         wanted = self.batch_size if batch_size is None else int(batch_size)
         if wanted > self._n_rows:
             self._grow(wanted)
-        solutions = (self._native.ask()[:wanted] * self._scale).astype(self.dtype, copy=False)
+        rows = self._native.ask()[:wanted]
+        if self._bounds is not None:
+            warn_if_clipped(rows, *self._bounds)
+        solutions = (rows * self._scale).astype(self.dtype, copy=False)
         solutions.flags.writeable = False
         return solutions
 
@@ -178,6 +186,21 @@ class NativeEvolutionStrategy(EvolutionStrategyBase):
     def mean(self):
         """The centre of the distribution."""
         return (self._native.mean() * self._scale).astype(self.dtype, copy=False)
+
+
+def warn_if_clipped(rows, lower, upper):
+    """Warns if most rows of the engine had to be moved to their bounds.
+
+    The engine draws a row again up to 10 times before it does so; pyribs warns when it has drawn one 100 times. Both
+    happen when a few percent of the samples are inside.
+    """
+    is_clipped = ((rows <= np.asarray(lower)) | (rows >= np.asarray(upper))).any(axis=1)
+    if np.count_nonzero(is_clipped) > MOST * len(rows):
+        warnings.warn(
+            f"{np.count_nonzero(is_clipped)} of {len(rows)} solutions were still outside the bounds after being drawn "
+            "again several times, and were moved to them. The bounds may be too tight for the step size, sigma0.",
+            stacklevel=3,
+        )
 
 
 def is_flat(ranking_values) -> bool:

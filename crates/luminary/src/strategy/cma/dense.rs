@@ -23,7 +23,8 @@ const COLUMNS: usize = 6;
 const PANEL: usize = 4;
 
 /// Compiles kernels for each instruction set. `FUSED` tells whether it multiplies and adds in one step, and `ROWS` is
-/// twice its vectors' length.
+/// twice its vectors' length. What kernels call must be inlined to be compiled for it too; closures are only by chance, so
+/// none of them multiplies and adds.
 macro_rules! for_each_instruction_set {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)? = $kernel:ident;)*) => {$(
         $(#[$doc])*
@@ -158,8 +159,17 @@ fn add_to_tile<const FUSED: bool, const ROWS: usize, const K: usize>(
 #[inline(always)]
 fn cholesky_at<const FUSED: bool, const ROWS: usize>(c: &[f64], dim: usize, scale: f64, a: &mut [f64]) -> bool {
     let whole = dim - dim % PANEL;
-    (0..whole).step_by(PANEL).all(|j| factor_columns::<FUSED, ROWS, PANEL>(c, dim, scale, a, j))
-        && (whole..dim).all(|j| factor_columns::<FUSED, ROWS, 1>(c, dim, scale, a, j))
+    for j in (0..whole).step_by(PANEL) {
+        if !factor_columns::<FUSED, ROWS, PANEL>(c, dim, scale, a, j) {
+            return false;
+        }
+    }
+    for j in whole..dim {
+        if !factor_columns::<FUSED, ROWS, 1>(c, dim, scale, a, j) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Columns from `j` of the factor, given those before them.
