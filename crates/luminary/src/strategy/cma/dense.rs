@@ -23,8 +23,8 @@ const COLUMNS: usize = 6;
 const PANEL: usize = 4;
 
 /// Compiles kernels for each instruction set. `FUSED` tells whether it multiplies and adds in one step, and `ROWS` is
-/// twice its vectors' length. What kernels call must be inlined to be compiled for it too; closures are only by chance, so
-/// none of them multiplies and adds.
+/// twice its vectors' length. What kernels call must be inlined to be compiled for it too, which is certain for functions that
+/// say so and not for the closures of iterators and arrays. Hence the plain loops.
 macro_rules! for_each_instruction_set {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)? = $kernel:ident;)*) => {$(
         $(#[$doc])*
@@ -98,7 +98,13 @@ fn multiply_tile<const FUSED: bool, const ROWS: usize, const K: usize>(
     let (dim, width) = (mean.len(), i + ROWS);
     let z: [&[f64]; K] = array::from_fn(|n| &z[n * dim..][..width]);
     let mut sums = [[0.0; ROWS]; K];
-    add_products::<FUSED, ROWS, K>(&mut sums, &a[..width * dim], dim, i, |p, _| array::from_fn(|n| z[n][p]));
+    add_products::<FUSED, ROWS, K>(&mut sums, &a[..width * dim], dim, i, |p, _| {
+        let mut factors = [0.0; K];
+        for n in 0..K {
+            factors[n] = z[n][p];
+        }
+        factors
+    });
     let mean: &[f64; ROWS] = block(&mean[i..]);
     for n in 0..K {
         let out: &mut [f64; ROWS] = block_mut(&mut out[n * dim + i..]);
@@ -214,10 +220,14 @@ fn subtract_done<const FUSED: bool, const ROWS: usize, const K: usize>(
     i: usize,
     j: usize,
 ) {
-    let mut sums: [[f64; ROWS]; K] = array::from_fn(|n| block::<ROWS>(&c[n * dim + i..]).map(|c| scale * c));
-    add_products::<FUSED, ROWS, K>(&mut sums, done, dim, i, |_, column| block::<K>(&column[j..]).map(|x| -x));
+    let mut sums = [[0.0; ROWS]; K];
+    add_products::<FUSED, ROWS, K>(&mut sums, done, dim, i, |_, column| *block(&column[j..]));
     for n in 0..K {
-        *block_mut(&mut panel[n * dim + i..]) = sums[n];
+        let c: &[f64; ROWS] = block(&c[n * dim + i..]);
+        let out: &mut [f64; ROWS] = block_mut(&mut panel[n * dim + i..]);
+        for r in 0..ROWS {
+            out[r] = multiply_add::<FUSED>(scale, c[r], -sums[n][r]);
+        }
     }
 }
 
@@ -237,8 +247,10 @@ fn factor_block<const FUSED: bool, const K: usize>(
         definite &= square > 0.0 && square < f64::INFINITY;
         // Root and division side by side take less time than one after the other.
         inverse_pivots[m] = square.sqrt() * (1.0 / square);
-        l[m] = l[m].map(|x| x * inverse_pivots[m]);
-        // Constant bounds, so that the compiler unrolls all three loops.
+        // Constant bounds, so that the compiler unrolls all loops.
+        for r in 0..K {
+            l[m][r] *= inverse_pivots[m];
+        }
         for n in 0..K {
             for r in 0..K {
                 if n > m && r >= n {
@@ -259,14 +271,17 @@ fn divide<const FUSED: bool, const ROWS: usize, const K: usize>(
     dim: usize,
     i: usize,
 ) {
-    let mut x: [[f64; ROWS]; K] = array::from_fn(|n| *block(&panel[n * dim + i..]));
+    let mut x = [[0.0; ROWS]; K];
     for n in 0..K {
+        x[n] = *block(&panel[n * dim + i..]);
         for m in 0..n {
             for r in 0..ROWS {
                 x[n][r] = multiply_add::<FUSED>(-l[m][n], x[m][r], x[n][r]);
             }
         }
-        x[n] = x[n].map(|x| x * inverse_pivots[n]);
+        for r in 0..ROWS {
+            x[n][r] *= inverse_pivots[n];
+        }
         *block_mut(&mut panel[n * dim + i..]) = x[n];
     }
 }
