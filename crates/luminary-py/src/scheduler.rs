@@ -102,7 +102,8 @@ pub(crate) fn tell_all<'py>(
     Ok(PyArray1::from_vec(py, status))
 }
 
-/// Adds the gradient points to the archives and hands each emitter its Jacobians.
+/// Adds the gradient points to the archives and hands each emitter its Jacobians. Nothing changes if a value is not
+/// finite.
 #[pyfunction]
 pub(crate) fn tell_gradients_all(
     py: Python<'_>,
@@ -118,6 +119,7 @@ pub(crate) fn tell_gradients_all(
 ) -> PyResult<()> {
     let rows = Rows::new(&solutions, &objectives, &measures)?;
     let jacobians = slice(&jacobians)?;
+    check_finite(jacobians)?;
     let width = if rows.objectives.is_empty() { 0 } else { jacobians.len() / rows.objectives.len() };
     py.detach(|| {
         add(&mut lock(archive.get().state()), &rows, one_by_one).or_raise()?;
@@ -148,10 +150,9 @@ impl<'a> Rows<'a> {
         measures: &'a PyReadonlyArray2<'_, f64>,
     ) -> PyResult<Self> {
         let rows = Self { solutions: slice(solutions)?, objectives: slice(objectives)?, measures: slice(measures)? };
-        match rows.objectives.iter().chain(rows.measures).find(|value| !value.is_finite()) {
-            Some(value) => Err(PyValueError::new_err(format!("expected finite values, found {value}"))),
-            None => Ok(rows),
-        }
+        check_finite(rows.objectives)?;
+        check_finite(rows.measures)?;
+        Ok(rows)
     }
 
     fn part(&self, rows: Range<usize>) -> Rows<'a> {
@@ -179,6 +180,13 @@ fn add(archive: &mut ArchiveState, rows: &Rows<'_>, one_by_one: bool) -> Result<
         value.push(archive.report.delta[0]);
     }
     Ok((status, value))
+}
+
+fn check_finite(values: &[f64]) -> PyResult<()> {
+    match values.iter().find(|value| !value.is_finite()) {
+        Some(value) => Err(PyValueError::new_err(format!("expected finite values, found {value}"))),
+        None => Ok(()),
+    }
 }
 
 /// Consecutive ranges of the given lengths.

@@ -65,6 +65,13 @@ def check_told(archive, solution, objective, measures, add_info, fields):
 
 def check_jacobian(archive, jacobian, batch_size):
     """Checks the Jacobians of a batch of solutions; returns them as an array."""
+    jacobian = check_jacobian_shape(archive, jacobian, batch_size)
+    check_finite(jacobian, "jacobian")
+    return jacobian
+
+
+def check_jacobian_shape(archive, jacobian, batch_size):
+    """Checks only the shape of the Jacobians of a batch of solutions; returns them as an array."""
     jacobian = np.asarray(jacobian)
     dims = (1 + archive.measure_dim, math.prod(shape_tuple(archive.solution_dim)))
     if jacobian.ndim != 3 or jacobian.shape[1:] != dims:
@@ -73,7 +80,6 @@ def check_jacobian(archive, jacobian, batch_size):
             f"measure_dim + 1, solution_dim)) but it had shape {jacobian.shape}."
         )
     check_batch_size(jacobian, "jacobian", batch_size)
-    check_finite(jacobian, "jacobian")
     return jacobian
 
 

@@ -22,7 +22,7 @@ from luminary.emitters import (
     GradientArborescenceEmitter,
     IsoLineEmitter,
 )
-from luminary.emitters._common import check_jacobian
+from luminary.emitters._common import check_jacobian, check_jacobian_shape
 
 _NATIVE_EMITTERS = (EvolutionStrategyEmitter, GaussianEmitter, GradientArborescenceEmitter, IsoLineEmitter)
 _ADDING = ("add", "add_single", "_add_checked", "_batch_measures", "sample_elites")
@@ -272,7 +272,7 @@ class SchedulerCore:
         told = (solutions, as_native(objective), as_native(measures))
         one_by_one = self._add_mode == "single"
         if jacobian is not None:
-            jacobian = as_native(check_jacobian(archive, jacobian, len(objective)))
+            jacobian = as_native(check_jacobian_shape(archive, jacobian, len(objective)))
         parts = (archive._native, result, natives, self._num_emitted)
         try:
             if jacobian is None:
@@ -281,6 +281,8 @@ class SchedulerCore:
                 status = _native.tell_gradients_all(*parts, *told, jacobian, one_by_one)
         except ValueError:
             # Looking for the value only when there is one.
+            if jacobian is not None:
+                check_finite(jacobian, "jacobian")
             check_finite(objective, "objective")
             check_finite(measures, "measures")
             raise
