@@ -122,6 +122,8 @@ class SchedulerCore:
         self._num_emitted = []
         self._object_shapes = _object_shapes(archive)
         self._is_native = self._can_be_native(emitters)
+        # Whether any of them may have solutions moved to its bounds, which is worth a warning.
+        self._is_bounded = any(getattr(emitter, "_is_bounded", False) for emitter in emitters)
 
     def _can_be_native(self, emitters):
         archive, result = self._archive, self._result_archive
@@ -193,7 +195,7 @@ class SchedulerCore:
                     if hasattr(emitter, "_check_gradients"):
                         emitter._check_gradients()
                 raise
-            if any(getattr(emitter, "_is_bounded", False) for emitter in emitters):
+            if self._is_bounded:
                 self._warn_if_clipped(emitters, rows)
         else:
             rows, self._num_emitted = _native.ask_gradients_all(natives)
