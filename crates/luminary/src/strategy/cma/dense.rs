@@ -23,8 +23,8 @@ const COLUMNS: usize = 6;
 const PANEL: usize = 4;
 
 /// Compiles kernels for each instruction set. `FUSED` tells whether it multiplies and adds in one step, and `ROWS` is
-/// twice its vectors' length. What kernels call must be inlined to be compiled for it too, which is certain for functions that
-/// say so and not for the closures of iterators and arrays. Hence the plain loops.
+/// twice its vectors' length. What kernels call must be inlined to be compiled for it too, which is certain for functions
+/// that say so and not for the closures of iterators and arrays. Hence the plain loops.
 macro_rules! for_each_instruction_set {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $output:ty)? = $kernel:ident;)*) => {$(
         $(#[$doc])*
