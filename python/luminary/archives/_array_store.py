@@ -165,8 +165,7 @@ class ArrayStore:
         """Data at indices: which of them have data, and the data as an array, dict, tuple or ArchiveDataFrame."""
         indices, library = np.array(to_numpy(indices), dtype=np.int32), self._library
         occupied = self._occupied[indices]
-        fields_of = lambda name: library.read(self._fields[name], indices)
-        column = lambda name: library.own(indices) if name == "index" else fields_of(name)
+        column = lambda name: library.own(indices) if name == "index" else library.read(self._fields[name], indices)
         return library.own(occupied), select(fields, return_type, self.field_list_with_index, column)
 
     def data(self, fields=None, return_type=None):

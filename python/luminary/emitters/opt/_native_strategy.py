@@ -95,9 +95,9 @@ class NativeEvolutionStrategy(EvolutionStrategyBase):
         self._settings, batch_size = native_arguments(
             self._name, self._settings, solution_dim, batch_size, self._bounds is not None
         )
-        self.sigma0, self.solution_dim, self.batch_size, self.dtype = sigma0, solution_dim, batch_size, np.dtype(dtype)
-        self.lower_bounds = np.asarray(lower_bounds, dtype=self.dtype)
-        self.upper_bounds = np.asarray(upper_bounds, dtype=self.dtype)
+        dtype = np.dtype(dtype)
+        lower_bounds, upper_bounds = (np.asarray(bounds, dtype=dtype) for bounds in (lower_bounds, upper_bounds))
+        super().__init__(sigma0, solution_dim, batch_size, seed, dtype, lower_bounds, upper_bounds)
         self._seeds = np.random.SeedSequence(native_seed(seed))
         self._build(max(batch_size, _MIN_ROWS[self._name]))
 
