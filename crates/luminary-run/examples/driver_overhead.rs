@@ -75,7 +75,7 @@ fn cpu_seconds() -> std::io::Result<f64> {
 fn run_bare(config: &RunConfig) -> Result<f64, Box<dyn std::error::Error>> {
     let Evaluator::InProcess(problem) = config.problem.evaluator()? else { unreachable!("a domain is in process") };
     let mut scheduler = config.scheduler(&problem.spec()).build()?;
-    scheduler.run_differentiable(problem.as_ref(), config.run.iterations)?;
+    scheduler.run(problem.as_ref(), config.run.iterations)?;
     Ok(scheduler.result().stats().norm_qd_score)
 }
 

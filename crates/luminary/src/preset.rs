@@ -10,7 +10,7 @@ use crate::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, Gaussia
 use crate::problem::ProblemSpec;
 use crate::ranker::RankerConfig;
 use crate::restart::RestartRule;
-use crate::scheduler::{EmitterGroup, InitialPopulation, Pool, SchedulerConfig};
+use crate::scheduler::{EmitterGroup, InitialPopulation, Order, Pool, SchedulerConfig};
 use crate::strategy::gradient::GradientConfig;
 use crate::strategy::{CmaConfig, StrategyConfig, Variant};
 
@@ -192,6 +192,7 @@ impl PresetConfig {
             pool: Pool::All,
             initial: is_variation.then_some(InitialPopulation { n_solutions: N_INITIAL, sigma: 1.0 }),
             non_finite: None,
+            order: Order::Rows,
         }
     }
 

@@ -320,6 +320,10 @@ impl Problem for Shared {
     fn evaluate_batch(&self, solutions: &[f64], objectives: &mut [f64], measures: &mut [f64]) {
         self.0.evaluate_batch(solutions, objectives, measures);
     }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
+    }
 }
 
 impl DifferentiableProblem for Shared {

@@ -256,7 +256,7 @@ fn drive(scheduler: &mut Scheduler, evaluator: &mut Evaluator, recorder: &mut Re
     let n_iterations = recorder.config.run.iterations.saturating_sub(scheduler.iterations());
     match evaluator {
         Evaluator::InProcess(problem) => {
-            let result = scheduler.run_differentiable_observed(problem.as_ref(), n_iterations, recorder);
+            let result = scheduler.run_observed(problem.as_ref(), n_iterations, recorder);
             result.map_err(|source| RunError::Call { iteration: scheduler.iterations(), source })?;
         }
         Evaluator::Batch(evaluator) => ask_tell::run(scheduler, evaluator.as_mut(), n_iterations, recorder)?,

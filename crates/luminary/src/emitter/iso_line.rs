@@ -50,6 +50,10 @@ impl Emitter for IsoLineEmitter {
         self.config.batch_size
     }
 
+    fn has_generations(&self) -> bool {
+        false
+    }
+
     fn ask(&mut self, elites: &dyn EliteSource, solutions: &mut [f64]) {
         let Self { config, rng } = self;
         rng.fill_normal(solutions);

@@ -95,6 +95,12 @@ pub trait Emitter: Send {
     /// Rows of an `ask`.
     fn batch_size(&self) -> usize;
 
+    /// Whether rows are drawn in generations that the emitter learns from as a whole. An emitter without generations
+    /// can be asked for any number of rows at any time.
+    fn has_generations(&self) -> bool {
+        true
+    }
+
     /// Writes `batch_size` solutions row by row.
     fn ask(&mut self, elites: &dyn EliteSource, solutions: &mut [f64]);
 

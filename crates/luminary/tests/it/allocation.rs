@@ -93,7 +93,7 @@ fn cma_mae_cma_maega_and_map_elites_allocate_nothing_after_the_first_iteration()
             let problem = LinearProjection::sphere(n).unwrap();
             let mut scheduler = preset.for_problem(&problem.spec()).build().unwrap();
             let mut meter = Meter { n_free: 1, ..Meter::default() };
-            scheduler.run_differentiable_observed(&problem, n_iterations, &mut meter).unwrap();
+            scheduler.run_observed(&problem, n_iterations, &mut meter).unwrap();
             assert_eq!(meter.n_iterations, n_iterations);
             assert_eq!(meter.offender, None, "{preset}, n = {n}: (iteration, requests)");
         }
@@ -110,7 +110,7 @@ fn restarts_the_batch_rule_and_every_other_preset_allocate_nothing_either() {
             config.archive.rule = rule;
             let mut scheduler = config.build().unwrap();
             let mut meter = Meter { n_free: 1, ..Meter::default() };
-            scheduler.run_differentiable_observed(&problem, 400, &mut meter).unwrap();
+            scheduler.run_observed(&problem, 400, &mut meter).unwrap();
             assert_eq!(meter.offender, None, "{preset}, {rule:?}: (iteration, requests)");
             n_restarts += scheduler.restarts().total();
         }
@@ -125,7 +125,7 @@ fn bandits_bounds_rankers_and_strategies_settle_too() {
         // A bandit may need larger buffers when it first picks other emitters; novelty looks at all elites, whose
         // number grows.
         let mut meter = Meter { n_free: 100, ..Meter::default() };
-        scheduler.run_differentiable_observed(scenario.problem.as_ref(), 200, &mut meter).unwrap();
+        scheduler.run_observed(scenario.problem.as_ref(), 200, &mut meter).unwrap();
         if !scenario.name.contains("Novelty") {
             assert_eq!(meter.offender, None, "{}: (iteration, requests)", scenario.name);
         }

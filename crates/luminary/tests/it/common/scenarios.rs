@@ -8,7 +8,7 @@ use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::{DifferentiableProblem, Problem};
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartRule;
-use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Pool, Reselect, SchedulerConfig};
+use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Order, Pool, Reselect, SchedulerConfig};
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{
     Bounds, BoundsRule, CmaConfig, Factorisation, LmMaConfig, OpenAiConfig, SepCmaConfig, StrategyConfig, Variant,
@@ -160,6 +160,7 @@ fn config(problem: &dyn Problem, emitters: Vec<EmitterConfig>) -> SchedulerConfi
         pool: Pool::All,
         initial: None,
         non_finite: Some(NonFinite::Fail),
+        order: Order::Rows,
     }
 }
 

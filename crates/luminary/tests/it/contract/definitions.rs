@@ -7,7 +7,7 @@ use luminary::preset::Preset;
 use luminary::problem::{DifferentiableProblem, Problem};
 use luminary::ranker::Ranker;
 use luminary::restart::RestartRule;
-use luminary::scheduler::{EmitterGroup, Pool, Scheduler, SchedulerConfig};
+use luminary::scheduler::{EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
 use luminary::strategy::gradient::{GradientConfig, GradientOptimizer};
 use luminary::strategy::{Strategy, StrategyConfig, StrategyShape, recombination_weights};
 use luminary_domains::LinearProjection;
@@ -26,6 +26,7 @@ fn alone(problem: &dyn Problem, emitter: EmitterConfig) -> Scheduler {
         pool: Pool::All,
         initial: None,
         non_finite: Some(NonFinite::Reject),
+        order: Order::Rows,
     };
     config.build().unwrap()
 }

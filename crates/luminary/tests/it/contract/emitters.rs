@@ -5,7 +5,7 @@ use luminary::emitter::EmitterConfig;
 use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartRule;
-use luminary::scheduler::{EmitterGroup, Pool, Scheduler, SchedulerConfig};
+use luminary::scheduler::{EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
 use luminary::strategy::{Bounds, BoundsRule, StrategyConfig};
 
 use crate::common::{Bowl, Constant, emitters, fingerprint, rankers, run, soft_archive, strategies, trajectory};
@@ -35,6 +35,7 @@ fn scheduler(problem: &dyn Problem, emitter: &EmitterConfig, count: usize) -> Sc
         pool: Pool::All,
         initial: None,
         non_finite: Some(NonFinite::Reject),
+        order: Order::Rows,
     };
     config.build().unwrap()
 }
@@ -50,6 +51,10 @@ impl<F: Fn(&[f64], f64) -> f64 + Sync> Problem for Told<F> {
     fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
         let objective = self.0.evaluate(solution, measures);
         (self.1)(solution, objective)
+    }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
     }
 }
 
@@ -208,6 +213,10 @@ fn gradients_that_are_not_finite_make_the_emitter_restart() {
         }
         fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
             self.0.evaluate(solution, measures)
+        }
+
+        fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+            Some(self)
         }
     }
     impl DifferentiableProblem for Broken {

@@ -338,7 +338,7 @@ fn one_dimension_and_one_cell_work_for_every_preset() {
         for resolution in [1, 10] {
             let config = PresetConfig { resolution: vec![resolution], ..preset_config(preset, &problem, 1) };
             let mut scheduler = config.build().unwrap();
-            scheduler.run_differentiable(&problem, 100).unwrap();
+            scheduler.run(&problem, 100).unwrap();
             let stats = scheduler.result().stats();
             assert!(stats.obj_max.unwrap() > 99.0, "{preset}: {stats:?}");
             assert!(stats.n_elites <= resolution && stats.n_elites > 0);

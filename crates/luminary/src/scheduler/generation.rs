@@ -1,0 +1,158 @@
+//! The rows that an emitter drew together, and what was told of them so far.
+
+use serde::{Deserialize, Serialize};
+
+use super::ticket::TicketKind;
+use crate::archive::{Archive, Status};
+use crate::emitter::{Emitter, Feedback};
+use crate::serde_floats;
+
+/// Rows drawn together. The emitter learns once `n_wanted` of them are settled.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Generation {
+    pub(super) kind: TicketKind,
+    #[serde(with = "serde_floats")]
+    pub(super) solutions: Vec<f64>,
+    n_wanted: usize,
+    n_issued: usize,
+    n_counted: usize,
+    /// Row by row; a row without a value is invalid, whether it failed or nobody has told it.
+    status: Vec<Status>,
+    #[serde(with = "serde_floats")]
+    objectives: Vec<f64>,
+    #[serde(with = "serde_floats")]
+    measures: Vec<f64>,
+    #[serde(with = "serde_floats")]
+    delta: Vec<f64>,
+    visits: Vec<u64>,
+    /// Empty unless the emitter asked for it.
+    #[serde(with = "serde_floats")]
+    novelty: Vec<f64>,
+    /// Empty unless gradients are wanted.
+    #[serde(with = "serde_floats")]
+    jacobians: Vec<f64>,
+}
+
+/// The result of one row, and what the archive made of it.
+pub(super) struct OneRow<'a> {
+    pub(super) objective: f64,
+    pub(super) measures: &'a [f64],
+    pub(super) jacobian: Option<&'a [f64]>,
+    pub(super) status: Status,
+    pub(super) delta: f64,
+    pub(super) visits: u64,
+    pub(super) novelty: Option<f64>,
+}
+
+impl Generation {
+    pub(super) fn new(kind: TicketKind, n_wanted: usize, n_rows: usize, solution_dim: usize) -> Self {
+        Self {
+            kind,
+            solutions: vec![0.0; n_rows * solution_dim],
+            n_wanted,
+            n_issued: 0,
+            n_counted: 0,
+            status: vec![Status::Invalid; n_rows],
+            objectives: vec![f64::NAN; n_rows],
+            measures: Vec::new(),
+            delta: vec![f64::NEG_INFINITY; n_rows],
+            visits: vec![0; n_rows],
+            novelty: Vec::new(),
+            jacobians: Vec::new(),
+        }
+    }
+
+    fn n_rows(&self) -> usize {
+        self.status.len()
+    }
+
+    /// Whether its lengths belong to rows of this size: a loaded generation may say anything.
+    pub(super) fn is_sound(&self, n_wanted: usize, n_rows: usize, solution_dim: usize, measure_dim: usize) -> bool {
+        let is_empty_or = |column: &[f64], width: usize| column.is_empty() || column.len() == n_rows * width;
+        self.n_wanted == n_wanted
+            && self.n_rows() == n_rows
+            && self.solutions.len() == n_rows * solution_dim
+            && self.objectives.len() == n_rows
+            && self.delta.len() == n_rows
+            && self.visits.len() == n_rows
+            && is_empty_or(&self.measures, measure_dim)
+            && is_empty_or(&self.novelty, 1)
+            && is_empty_or(&self.jacobians, (1 + measure_dim) * solution_dim)
+            && self.n_issued <= n_rows
+            && self.n_counted < n_wanted
+            && self.n_counted <= self.n_issued
+    }
+
+    pub(super) fn n_issued(&self) -> usize {
+        self.n_issued
+    }
+
+    pub(super) fn has_rows_to_give(&self) -> bool {
+        self.n_issued < self.n_rows()
+    }
+
+    pub(super) fn take_row(&mut self) -> usize {
+        self.n_issued += 1;
+        self.n_issued - 1
+    }
+
+    /// Counts a row: with its result, or without if it has no value.
+    pub(super) fn count(&mut self, row: usize, result: Option<&OneRow<'_>>) {
+        self.n_counted += 1;
+        let Some(result) = result else { return };
+        let n_rows = self.n_rows();
+        let k = result.measures.len();
+        self.status[row] = result.status;
+        self.objectives[row] = result.objective;
+        self.delta[row] = result.delta;
+        self.visits[row] = result.visits;
+        self.measures.resize(n_rows * k, f64::NAN);
+        self.measures[row * k..][..k].copy_from_slice(result.measures);
+        if let Some(novelty) = result.novelty {
+            self.novelty.resize(n_rows, f64::NEG_INFINITY);
+            self.novelty[row] = novelty;
+        }
+        if let Some(jacobian) = result.jacobian {
+            self.jacobians.resize(n_rows * jacobian.len(), f64::NAN);
+            self.jacobians[row * jacobian.len()..][..jacobian.len()].copy_from_slice(jacobian);
+        }
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.n_counted == self.n_wanted
+    }
+
+    pub(super) fn n_counted(&self) -> usize {
+        self.n_counted
+    }
+
+    pub(super) fn n_accepted(&self) -> usize {
+        self.status.iter().filter(|status| status.is_accepted()).count()
+    }
+
+    /// The Jacobians of all rows, not a number where there is none.
+    pub(super) fn jacobians(&mut self, size: usize) -> &[f64] {
+        self.jacobians.resize(self.n_rows() * size, f64::NAN);
+        &self.jacobians
+    }
+
+    /// Tells the emitter about its rows: it ranks those that have a value, and adapts.
+    pub(super) fn tell(&mut self, emitter: &mut dyn Emitter, archive: &Archive) {
+        let n_rows = self.n_rows();
+        self.measures.resize(n_rows * archive.measure_dim(), f64::NAN);
+        if emitter.novelty_neighbours().is_some() {
+            self.novelty.resize(n_rows, f64::NEG_INFINITY);
+        }
+        let feedback = Feedback {
+            solutions: &self.solutions,
+            objectives: &self.objectives,
+            measures: &self.measures,
+            status: &self.status,
+            delta: &self.delta,
+            visits: &self.visits,
+            novelty: &self.novelty,
+        };
+        emitter.rank(&feedback);
+        emitter.adapt(archive, &feedback);
+    }
+}
