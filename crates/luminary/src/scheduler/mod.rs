@@ -199,8 +199,9 @@ impl Scheduler {
         self.lay_out_rows(|emitter| emitter.n_gradients());
         let Round { rows, solutions, .. } = &mut self.round;
         let dim = self.config.archive.solution_dim;
+        let archive = &self.archive;
         parallel::for_each_emitter(self.threads, &mut self.emitters, rows, solutions, dim, &|emitter, _, solutions| {
-            emitter.ask_gradients(solutions);
+            emitter.ask_gradients(archive, solutions);
         });
         self.progress.phase = Phase::GradientsAsked;
         Ok(self.asked_solutions())
@@ -356,14 +357,16 @@ impl Scheduler {
         let Self { archive, emitters, round, threads, config, .. } = self;
         let (archive, dim, k) = (&*archive, config.archive.solution_dim, archive.measure_dim());
         let Round { rows, solutions, novelty, report, .. } = round;
-        let feedback = |rows: Range<usize>, wants_novelty: bool| Feedback {
-            solutions: &solutions[rows.start * dim..rows.end * dim],
-            objectives: &objectives[rows.clone()],
-            measures: &measures[rows.start * k..rows.end * k],
-            status: &report.status[rows.clone()],
-            delta: &report.delta[rows.clone()],
-            visits: &report.visits[rows.clone()],
-            novelty: if wants_novelty { &novelty[rows] } else { &[] },
+        let feedback = |rows: Range<usize>, wants_novelty: bool| {
+            let feedback = Feedback::new(
+                &solutions[rows.start * dim..rows.end * dim],
+                &objectives[rows.clone()],
+                &measures[rows.start * k..rows.end * k],
+                &report.status[rows.clone()],
+                &report.delta[rows.clone()],
+            )
+            .with_visits(&report.visits[rows.clone()]);
+            if wants_novelty { feedback.with_novelty(&novelty[rows]) } else { feedback }
         };
         if *threads == Threads::One {
             for (emitter, rows) in emitters.iter_mut().zip(&*rows).filter(|(_, rows)| !rows.is_empty()) {
