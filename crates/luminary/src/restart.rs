@@ -64,6 +64,7 @@ pub struct Evidence {
 /// Why an emitter restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RestartCause {
     /// The strategy cannot go on.
     Stopped(StopReason),
@@ -75,6 +76,8 @@ pub enum RestartCause {
     Timeout,
     /// The gradients were not finite.
     BadGradient,
+    /// No row of a generation had a value.
+    NoValues,
 }
 
 /// Restarts by cause.
@@ -92,6 +95,9 @@ pub struct RestartCounts {
     pub no_improvement: u64,
     /// The iterations were used up.
     pub timeout: u64,
+    /// No row of a generation had a value.
+    #[serde(default)]
+    pub no_values: u64,
 }
 
 impl RestartCounts {
@@ -106,12 +112,19 @@ impl RestartCounts {
             RestartCause::Flat => &mut self.flat,
             RestartCause::NoImprovement => &mut self.no_improvement,
             RestartCause::Timeout => &mut self.timeout,
+            RestartCause::NoValues => &mut self.no_values,
         } += 1;
     }
 
     /// All restarts.
     pub fn total(&self) -> u64 {
-        self.degenerate + self.converged + self.diverged + self.flat + self.no_improvement + self.timeout
+        self.degenerate
+            + self.converged
+            + self.diverged
+            + self.flat
+            + self.no_improvement
+            + self.timeout
+            + self.no_values
     }
 }
 
@@ -126,6 +139,7 @@ impl std::ops::Add for RestartCounts {
             flat: self.flat + other.flat,
             no_improvement: self.no_improvement + other.no_improvement,
             timeout: self.timeout + other.timeout,
+            no_values: self.no_values + other.no_values,
         }
     }
 }
@@ -154,13 +168,14 @@ mod tests {
     #[test]
     fn every_cause_is_counted_once() {
         let mut counts = RestartCounts::default();
-        for cause in [RestartCause::Flat, RestartCause::Timeout, RestartCause::NoImprovement, RestartCause::BadGradient]
-        {
-            counts.count(cause);
-        }
+        counts.count(RestartCause::Flat);
+        counts.count(RestartCause::Timeout);
+        counts.count(RestartCause::NoImprovement);
+        counts.count(RestartCause::BadGradient);
+        counts.count(RestartCause::NoValues);
         counts.count(RestartCause::Stopped(StopReason::Condition));
         counts.count(RestartCause::Stopped(StopReason::StepTooSmall));
-        assert_eq!(counts.total(), 6);
-        assert_eq!((counts + counts).total(), 12);
+        assert_eq!(counts.total(), 7);
+        assert_eq!((counts + counts).total(), 14);
     }
 }

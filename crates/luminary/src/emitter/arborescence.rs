@@ -12,7 +12,9 @@ use crate::ranker::RankerConfig;
 use crate::restart::{RestartCause, RestartCounts, RestartRule};
 use crate::serde_floats::{self, Floats};
 use crate::strategy::gradient::{GradientConfig, GradientOptimizer, GradientState};
-use crate::strategy::{Bounds, StopReason, Strategy, StrategyConfig, StrategyShape, expect_len, recombination_weights};
+use crate::strategy::{
+    Bounds, MAX_BATCH_SIZE, StopReason, Strategy, StrategyConfig, StrategyShape, expect_len, recombination_weights,
+};
 
 /// Settings of the gradient arborescence emitter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -132,9 +134,26 @@ impl ArborescenceEmitter {
         self.learner.strategy().mean().iter().any(|coefficient| coefficient.abs() > limit)
     }
 
+    /// One for the objective and each measure.
+    fn n_coefficients(&self) -> usize {
+        self.jacobian.len() / self.config.x0.len()
+    }
+
+    /// Checks the length of saved coefficients: whole rows, at least a batch of them, more if more were asked for.
+    fn check_coefficients(&self, found: usize) -> Result<(), CheckpointError> {
+        let n_coefficients = self.n_coefficients();
+        let smallest = self.config.batch_size * n_coefficients;
+        let largest = MAX_BATCH_SIZE * n_coefficients;
+        if (smallest..=largest).contains(&found) && found.is_multiple_of(n_coefficients) {
+            return Ok(());
+        }
+        let expected = format!("{smallest} values or more, in rows of {n_coefficients}");
+        Err(CheckpointError::Mismatch { what: "coefficients", expected, found: found.to_string() })
+    }
+
     fn restart(&mut self, elites: &dyn EliteSource, cause: RestartCause) {
         self.optimizer.reset(self.learner.draw_elite(elites).unwrap_or(&self.config.x0));
-        let n_coefficients = self.jacobian.len() / self.config.x0.len();
+        let n_coefficients = self.n_coefficients();
         self.coefficients.fill(0.0);
         self.learner.restart(&self.coefficients[..n_coefficients], cause);
     }
@@ -149,7 +168,7 @@ impl Emitter for ArborescenceEmitter {
         1
     }
 
-    fn ask_gradients(&mut self, solutions: &mut [f64]) {
+    fn ask_gradients(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
         solutions.copy_from_slice(self.optimizer.theta());
     }
 
@@ -172,8 +191,9 @@ impl Emitter for ArborescenceEmitter {
 
     fn ask(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
         let dim = self.config.x0.len();
+        let n_coefficients = self.n_coefficients();
+        self.coefficients.resize(solutions.len() / dim * n_coefficients, 0.0);
         self.learner.ask(&mut self.coefficients);
-        let n_coefficients = self.jacobian.len() / dim;
         for (row, coefficients) in solutions.chunks_exact_mut(dim).zip(self.coefficients.chunks_exact(n_coefficients)) {
             row.copy_from_slice(self.optimizer.theta());
             for (&coefficient, gradient) in coefficients.iter().zip(self.jacobian.chunks_exact(dim)) {
@@ -222,7 +242,7 @@ impl Emitter for ArborescenceEmitter {
     fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {
         let EmitterState::Arborescence(state) = state else { return Err(wrong_state()) };
         expect_len("Jacobian", self.jacobian.len(), state.jacobian.len())?;
-        expect_len("coefficients", self.coefficients.len(), state.coefficients.len())?;
+        self.check_coefficients(state.coefficients.len())?;
         self.learner.load(state.learner)?;
         self.optimizer.load(state.optimizer.into_owned())?;
         self.jacobian = state.jacobian.into_owned();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     EliteSource, Emitter, EmitterShape, EmitterState, VariationState, check_batch_size, check_sigma, check_start,
-    sample_elite, wrong_state,
+    draw_solution, wrong_state,
 };
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
@@ -59,7 +59,7 @@ impl Emitter for GaussianEmitter {
         let Self { config, rng } = self;
         rng.fill_normal(solutions);
         for row in solutions.chunks_exact_mut(config.x0.len()) {
-            let parent = sample_elite(elites, rng).unwrap_or(&config.x0);
+            let parent = draw_solution(elites, rng).unwrap_or(&config.x0);
             match config.sigma[..] {
                 [sigma] => kernels::add_noise(row, sigma, parent),
                 _ => {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     EliteSource, Emitter, EmitterShape, EmitterState, VariationState, check_batch_size, check_sigma, check_start,
-    sample_elite, wrong_state,
+    draw_solution, wrong_state,
 };
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
@@ -58,8 +58,8 @@ impl Emitter for IsoLineEmitter {
         let Self { config, rng } = self;
         rng.fill_normal(solutions);
         for row in solutions.chunks_exact_mut(config.x0.len()) {
-            let parent = sample_elite(elites, rng).unwrap_or(&config.x0);
-            let other = sample_elite(elites, rng).unwrap_or(&config.x0);
+            let parent = draw_solution(elites, rng).unwrap_or(&config.x0);
+            let other = draw_solution(elites, rng).unwrap_or(&config.x0);
             let stretch = config.line_sigma * rng.normal();
             kernels::iso_line(row, config.iso_sigma, parent, other, stretch);
             if let Some(bounds) = &config.bounds {

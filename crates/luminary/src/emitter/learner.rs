@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
-use super::{EliteSource, EmitterShape, Feedback, sample_elite};
+use super::{EliteSource, EmitterShape, Feedback, draw_solution};
 use crate::error::{CheckpointError, ConfigError};
 use crate::ranker::{Ranker, RankerConfig};
 use crate::restart::{Evidence, RestartCause, RestartCounts, RestartRule};
@@ -15,7 +15,7 @@ use crate::strategy::{EvolutionStrategy, Strategy, StrategyState, expect_len};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
-    /// The better half.
+    /// The better half of the rows that have a value.
     #[default]
     Mu,
     /// All that changed the archive; none means no adaptation.
@@ -23,9 +23,12 @@ pub enum Selection {
 }
 
 impl Selection {
-    fn n_parents(self, feedback: &Feedback<'_>) -> usize {
+    /// Number of parents among `n_ranked` rows with a value.
+    fn n_parents(self, feedback: &Feedback<'_>, n_ranked: usize) -> usize {
         match self {
-            Self::Mu => feedback.n_rows() / 2,
+            // What is left of a larger generation may be a single row, which then is its better half.
+            Self::Mu if n_ranked == 1 && feedback.n_rows() > 1 => 1,
+            Self::Mu => n_ranked / 2,
             Self::Filter => feedback.n_accepted(),
         }
     }
@@ -84,19 +87,26 @@ impl Learner {
         self.strategy.get_mut().ask(&mut self.memory.rng, rows);
     }
 
-    /// Orders the rows.
+    /// Orders the rows that have a value.
     pub(super) fn rank(&mut self, feedback: &Feedback<'_>) {
         self.is_flat = self.ranker.rank(feedback, &mut self.ranking);
     }
 
     /// The rows that become parents, best first.
     pub(super) fn parents(&self, feedback: &Feedback<'_>) -> &[usize] {
-        &self.ranking[..self.selection.n_parents(feedback)]
+        &self.ranking[..self.n_parents(feedback)]
+    }
+
+    fn n_parents(&self, feedback: &Feedback<'_>) -> usize {
+        self.selection.n_parents(feedback, self.ranking.len())
     }
 
     /// Adapts the strategy to its last rows, and says whether the emitter should restart.
     pub(super) fn tell(&mut self, rows: &[f64], feedback: &Feedback<'_>) -> Option<RestartCause> {
-        let n_parents = self.selection.n_parents(feedback);
+        if self.ranking.is_empty() && feedback.n_rows() > 0 {
+            return Some(RestartCause::NoValues);
+        }
+        let n_parents = self.n_parents(feedback);
         self.strategy.get_mut().tell(rows, &self.ranking, n_parents);
         self.memory.iterations_since_restart += 1;
         self.restart.cause(&Evidence {
@@ -109,7 +119,7 @@ impl Learner {
 
     /// An elite to restart from, drawn uniformly.
     pub(super) fn draw_elite<'a>(&mut self, elites: &'a dyn EliteSource) -> Option<&'a [f64]> {
-        sample_elite(elites, &mut self.memory.rng)
+        draw_solution(elites, &mut self.memory.rng)
     }
 
     /// Starts anew with the strategy at `mean`.

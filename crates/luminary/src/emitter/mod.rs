@@ -3,108 +3,51 @@
 //! An emitter sees the archive read-only, so all emitters can sample and adapt at the same time; only the scheduler
 //! adds. Each owns its random stream.
 
+mod feedback;
+mod elites;
 mod gaussian;
 mod iso_line;
 mod learner;
 mod evolution;
 mod arborescence;
 
+use std::any::Any;
+
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
 pub use arborescence::{ArborescenceConfig, ArborescenceEmitter};
+pub use elites::{EliteSource, EliteView};
 pub use evolution::{EvolutionConfig, EvolutionEmitter};
+pub use feedback::{Feedback, NamedColumns};
 pub use gaussian::{GaussianConfig, GaussianEmitter};
 pub use iso_line::{IsoLineConfig, IsoLineEmitter};
 pub use learner::Selection;
 
-use crate::archive::{Archive, Status};
 use crate::error::{CheckpointError, ConfigError};
 use crate::restart::RestartCounts;
 use crate::strategy::{Bounds, MAX_BATCH_SIZE};
-
-/// What emitters may know of an archive.
-pub trait EliteSource: Sync {
-    /// Number of elites.
-    fn n_elites(&self) -> usize;
-
-    /// The solution of the `i`-th elite, `i < n_elites()`.
-    fn elite_solution(&self, i: usize) -> &[f64];
-}
-
-impl EliteSource for Archive {
-    fn n_elites(&self) -> usize {
-        self.len()
-    }
-
-    fn elite_solution(&self, i: usize) -> &[f64] {
-        self.nth_elite(i).solution
-    }
-}
-
-/// The solution of an elite drawn uniformly over occupied cells, or `None` while there is none.
-pub(crate) fn sample_elite<'a>(elites: &'a dyn EliteSource, rng: &mut WideRng) -> Option<&'a [f64]> {
-    match elites.n_elites() {
-        0 => None,
-        n => Some(elites.elite_solution(rng.below(n))),
-    }
-}
-
-/// What an emitter is told about the rows it was asked for, row by row.
-#[derive(Clone, Copy, Debug)]
-pub struct Feedback<'a> {
-    /// `n_rows x solution_dim`.
-    pub solutions: &'a [f64],
-    /// `n_rows`.
-    pub objectives: &'a [f64],
-    /// `n_rows x measure_dim`.
-    pub measures: &'a [f64],
-    /// What became of each row.
-    pub status: &'a [Status],
-    /// Improvement over the threshold.
-    pub delta: &'a [f64],
-    /// Visits of the row's cell before it.
-    pub visits: &'a [u64],
-    /// Mean distance to the nearest elites before the batch; empty unless the emitter asked for it.
-    pub novelty: &'a [f64],
-}
-
-impl<'a> Feedback<'a> {
-    /// Number of rows.
-    pub fn n_rows(&self) -> usize {
-        self.objectives.len()
-    }
-
-    /// The measures of one row.
-    pub fn measures_of(&self, row: usize) -> &'a [f64] {
-        let width = self.measures.len() / self.n_rows();
-        &self.measures[row * width..][..width]
-    }
-
-    /// Number of rows that changed the archive.
-    pub fn n_accepted(&self) -> usize {
-        self.status.iter().filter(|status| status.is_accepted()).count()
-    }
-}
+use elites::draw_solution;
 
 /// A source of solutions that learns from what became of them.
 ///
 /// The scheduler calls, in each iteration: for emitters with [`n_gradients`](Self::n_gradients)` > 0` first
 /// `ask_gradients` and `tell_gradients`; then for all `ask`, `rank` and `adapt`.
-pub trait Emitter: Send {
-    /// Rows of an `ask`.
+pub trait Emitter: Any + Send {
+    /// Rows of an `ask`; for an emitter with generations, the values that make one.
     fn batch_size(&self) -> usize;
 
-    /// Whether rows are drawn in generations that the emitter learns from as a whole. An emitter without generations
-    /// can be asked for any number of rows at any time.
+    /// Whether the emitter learns from its rows together, generation by generation, and so must be told about the rows
+    /// of one `ask` before the next. An emitter without generations may be asked at any time for any number of rows.
     fn has_generations(&self) -> bool {
         true
     }
 
-    /// Writes `batch_size` solutions row by row.
+    /// Writes solutions row by row. An emitter with generations is asked for at least `batch_size` rows; when it is for
+    /// more, some of them will be told without a value.
     fn ask(&mut self, elites: &dyn EliteSource, solutions: &mut [f64]);
 
-    /// First half of tell: orders the rows.
+    /// First half of tell: orders the rows that have a value.
     fn rank(&mut self, _feedback: &Feedback<'_>) {}
 
     /// Second half of tell: learns from the order of the rows and restarts if need be.
@@ -121,7 +64,7 @@ pub trait Emitter: Send {
     }
 
     /// Writes `n_gradients` solutions row by row.
-    fn ask_gradients(&mut self, _solutions: &mut [f64]) {}
+    fn ask_gradients(&mut self, _elites: &dyn EliteSource, _solutions: &mut [f64]) {}
 
     /// Takes the Jacobians at those solutions: for each, `1 + k` rows, the objective's gradient first.
     fn tell_gradients(&mut self, _jacobians: &[f64]) {}
@@ -139,6 +82,13 @@ pub trait Emitter: Send {
     /// Takes over a saved state.
     fn load(&mut self, _state: EmitterState<'_>) -> Result<(), CheckpointError> {
         Err(CheckpointError::Unsupported { what: "emitter" })
+    }
+}
+
+impl dyn Emitter {
+    /// The emitter as the type it is, if it is a `T`.
+    pub fn downcast_ref<T: Emitter>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
     }
 }
 

@@ -1,7 +1,8 @@
 //! RANK: which rows an emitter learns from first.
 //!
 //! Every ranker gives each row a stage and a value; rows are sorted by stage, then by value, both descending. Ties
-//! keep the order of the rows, so a ranking is a function of what was told and nothing else.
+//! keep the order of the rows, so a ranking is a function of what was told and nothing else. Rows without a value
+//! ([`Status::Invalid`]) are left out.
 
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
@@ -75,7 +76,6 @@ pub struct Ranker {
     measure_ranges: Vec<f64>,
     /// The random direction; empty for other rankers.
     pub(crate) direction: Vec<f64>,
-    ranks: Vec<Rank>,
     keys: Vec<u128>,
 }
 
@@ -83,7 +83,7 @@ impl Ranker {
     /// A ranker for measures with these bounds. Rankers with a random direction draw it now.
     pub fn new(config: RankerConfig, measure_bounds: &[(f64, f64)], rng: &mut WideRng) -> Self {
         let measure_ranges = measure_bounds.iter().map(|(lower, upper)| upper - lower).collect();
-        let mut ranker = Self { config, measure_ranges, direction: Vec::new(), ranks: Vec::new(), keys: Vec::new() };
+        let mut ranker = Self { config, measure_ranges, direction: Vec::new(), keys: Vec::new() };
         ranker.reset(rng);
         ranker
     }
@@ -105,37 +105,41 @@ impl Ranker {
         }
     }
 
-    /// Orders the rows from best to worst and returns whether they rank alike: best and worst in the same stage and
-    /// closer than [`FLATNESS`].
+    /// Orders the rows that have a value from best to worst, and returns whether they rank alike: best and worst in the
+    /// same stage and closer than [`FLATNESS`].
     pub fn rank(&mut self, feedback: &Feedback<'_>, ranking: &mut Vec<usize>) -> bool {
-        let (config, direction) = (self.config, &self.direction);
-        self.ranks.clear();
-        self.ranks.extend((0..feedback.n_rows()).map(|row| rank_of(config, direction, feedback, row)));
-        order(&self.ranks, &mut self.keys, ranking)
+        let Self { config, direction, keys, .. } = self;
+        let rows = (0..feedback.n_rows()).filter(|&row| feedback.has_value(row));
+        order(rows, |row| rank_of(*config, direction, feedback, row), keys, ranking)
     }
 }
 
 /// Sorts rows by rank, descending and stable, and returns whether they are flat.
-fn order(ranks: &[Rank], keys: &mut Vec<u128>, ranking: &mut Vec<usize>) -> bool {
+fn order(
+    rows: impl Iterator<Item = usize>,
+    rank_of: impl Fn(usize) -> Rank,
+    keys: &mut Vec<u128>,
+    ranking: &mut Vec<usize>,
+) -> bool {
     keys.clear();
-    keys.extend(ranks.iter().zip(0..).map(|(rank, row)| rank.key(row)));
+    keys.extend(rows.map(|row| rank_of(row).key(row as u32)));
     keys.sort_unstable();
     ranking.clear();
     ranking.extend(keys.iter().map(|&key| key as u32 as usize));
     let (Some(&best), Some(&worst)) = (ranking.first(), ranking.last()) else { return false };
-    let (best, worst) = (ranks[best], ranks[worst]);
-    // Equality first: two values of minus infinity (all rows invalid) have no difference but are alike.
-    ranks.len() >= 2
+    let best = rank_of(best);
+    let worst = rank_of(worst);
+    // Equality first: two infinite values have no difference but are alike.
+    ranking.len() >= 2
         && best.stage == worst.stage
         && (best.value == worst.value || (best.value - worst.value).abs() < FLATNESS)
 }
 
+/// Whoever calls a ranker serves it the columns it reads.
+const MISSING: &str = "the feedback has every column its ranker reads";
+
 fn rank_of(config: RankerConfig, direction: &[f64], feedback: &Feedback<'_>, row: usize) -> Rank {
-    let status = feedback.status[row];
-    if status == Status::Invalid {
-        return Rank { stage: 0, value: f64::NEG_INFINITY };
-    }
-    let stage = match status {
+    let stage = match feedback.status[row] {
         Status::Invalid | Status::Rejected => 0,
         Status::Improved => 1,
         Status::New => 2,
@@ -148,8 +152,8 @@ fn rank_of(config: RankerConfig, direction: &[f64], feedback: &Feedback<'_>, row
         RankerConfig::TwoStageObjective => (stage, feedback.objectives[row]),
         RankerConfig::RandomDirection => (0, projection()),
         RankerConfig::TwoStageRandomDirection => (stage, projection()),
-        RankerConfig::Novelty { .. } => (0, feedback.novelty[row]),
-        RankerConfig::Density => (0, -(feedback.visits[row] as f64)),
+        RankerConfig::Novelty { .. } => (0, feedback.novelty.expect(MISSING)[row]),
+        RankerConfig::Density => (0, -(feedback.visits.expect(MISSING)[row] as f64)),
     };
     Rank { stage, value }
 }
@@ -158,29 +162,31 @@ fn rank_of(config: RankerConfig, direction: &[f64], feedback: &Feedback<'_>, row
 mod tests {
     use super::*;
 
-    fn ranks(values: &[(u8, f64)]) -> Vec<Rank> {
-        values.iter().map(|&(stage, value)| Rank { stage, value }).collect()
+    /// The ranking of rows with these stages and values, and whether they are flat.
+    fn ordered(values: &[(u8, f64)]) -> (Vec<usize>, bool) {
+        let rank_of = |row: usize| Rank { stage: values[row].0, value: values[row].1 };
+        let mut ranking = Vec::new();
+        let is_flat = order(0..values.len(), rank_of, &mut Vec::new(), &mut ranking);
+        (ranking, is_flat)
     }
 
     #[test]
     fn stage_comes_before_value_and_ties_keep_their_order() {
-        let mut ranking = Vec::new();
-        let flat = order(&ranks(&[(0, 9.0), (2, 1.0), (1, 5.0), (2, 1.0), (2, 3.0)]), &mut Vec::new(), &mut ranking);
+        let (ranking, is_flat) = ordered(&[(0, 9.0), (2, 1.0), (1, 5.0), (2, 1.0), (2, 3.0)]);
         assert_eq!(ranking, [4, 1, 3, 2, 0]);
-        assert!(!flat);
+        assert!(!is_flat);
     }
 
     #[test]
     fn values_of_either_sign_and_without_end_are_in_order() {
         let values = [0.0, -1.0, f64::NEG_INFINITY, 2.0, -0.5, f64::INFINITY, 1e-300, -1e300];
-        let mut ranking = Vec::new();
-        order(&ranks(&values.map(|value| (0, value))), &mut Vec::new(), &mut ranking);
+        let (ranking, _) = ordered(&values.map(|value| (0, value)));
         assert_eq!(ranking, [5, 3, 6, 0, 4, 1, 7, 2]);
     }
 
     #[test]
     fn equal_values_in_one_stage_are_flat() {
-        let is_flat = |values: &[(u8, f64)]| order(&ranks(values), &mut Vec::new(), &mut Vec::new());
+        let is_flat = |values: &[(u8, f64)]| ordered(values).1;
         assert!(is_flat(&[(1, 2.0), (1, 2.0 + 1e-13)]));
         assert!(is_flat(&[(0, f64::NEG_INFINITY); 3]));
         assert!(!is_flat(&[(0, 2.0), (1, 2.0)]));

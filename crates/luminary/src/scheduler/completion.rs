@@ -161,7 +161,7 @@ impl Protocol {
             if source.n_gradients() > 0 && !lane.has_gradients {
                 let n_rows = source.n_gradients();
                 let mut generation = Generation::new(TicketKind::Gradient, n_rows, n_rows, dim);
-                source.ask_gradients(&mut generation.solutions);
+                source.ask_gradients(parts.archive, &mut generation.solutions);
                 generation
             } else {
                 let n_wanted = source.batch_size();

@@ -143,15 +143,11 @@ impl Generation {
         if emitter.novelty_neighbours().is_some() {
             self.novelty.resize(n_rows, f64::NEG_INFINITY);
         }
-        let feedback = Feedback {
-            solutions: &self.solutions,
-            objectives: &self.objectives,
-            measures: &self.measures,
-            status: &self.status,
-            delta: &self.delta,
-            visits: &self.visits,
-            novelty: &self.novelty,
-        };
+        let mut feedback = Feedback::new(&self.solutions, &self.objectives, &self.measures, &self.status, &self.delta)
+            .with_visits(&self.visits);
+        if !self.novelty.is_empty() {
+            feedback = feedback.with_novelty(&self.novelty);
+        }
         emitter.rank(&feedback);
         emitter.adapt(archive, &feedback);
     }

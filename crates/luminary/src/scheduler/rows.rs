@@ -9,7 +9,7 @@ use super::row_tickets::RowTickets;
 use super::run::{Observer, Stage};
 use super::ticket::{Order, TicketId, TicketKind};
 use crate::archive::{AddReport, Batch, NonFinite};
-use crate::emitter::{Emitter, Feedback};
+use crate::emitter::{EliteSource, Emitter, Feedback};
 use crate::error::CallError;
 
 /// Results of all rows last asked for, row by row.
@@ -123,15 +123,11 @@ impl Protocol {
             self.progress.phase = Phase::InitialAsked;
         } else if self.progress.phase == Phase::Ready && self.needs_gradients(parts.emitters) {
             self.lay_out_rows(parts.emitters, |emitter| emitter.n_gradients());
-            self.draw(parts, |emitter, _, solutions| emitter.ask_gradients(solutions));
+            self.draw(parts, |emitter, elites, solutions| emitter.ask_gradients(elites, solutions));
             self.progress.phase = Phase::GradientsAsked;
         } else {
-            let archive = &*parts.archive;
             self.lay_out_rows(parts.emitters, |emitter| emitter.batch_size());
-            let Round { rows, solutions, .. } = &mut self.round;
-            let ask =
-                |emitter: &mut dyn Emitter, _: Range<usize>, solutions: &mut [f64]| emitter.ask(archive, solutions);
-            parallel::for_each_emitter(self.threads, parts.emitters, rows, solutions, self.solution_dim, &ask);
+            self.draw(parts, |emitter, elites, solutions| emitter.ask(elites, solutions));
             self.progress.phase = Phase::Asked;
         }
         self.round.first_id = self.take_ids(self.round.n_rows).get();
@@ -142,12 +138,15 @@ impl Protocol {
         matches!(self.progress.phase, Phase::Ready | Phase::GradientsTold)
     }
 
+    /// Lets each emitter write its own rows.
     fn draw<E: EmitterHandle>(
         &mut self,
         parts: &mut Parts<'_, E>,
-        work: impl Fn(&mut dyn Emitter, Range<usize>, &mut [f64]) + Sync,
+        ask: impl Fn(&mut dyn Emitter, &dyn EliteSource, &mut [f64]) + Sync,
     ) {
+        let archive = &*parts.archive;
         let Round { rows, solutions, .. } = &mut self.round;
+        let work = |emitter: &mut dyn Emitter, _: Range<usize>, solutions: &mut [f64]| ask(emitter, archive, solutions);
         parallel::for_each_emitter(self.threads, parts.emitters, rows, solutions, self.solution_dim, &work);
     }
 
@@ -240,14 +239,16 @@ impl Protocol {
         let Values { objectives, measures, .. } = *values;
         let Round { rows, solutions, novelty, report, .. } = &self.round;
         let (dim, k) = (self.solution_dim, self.measure_dim);
-        let feedback = |rows: Range<usize>, wants: Novelty| Feedback {
-            solutions: &solutions[rows.start * dim..rows.end * dim],
-            objectives: &objectives[rows.clone()],
-            measures: &measures[rows.start * k..rows.end * k],
-            status: &report.status[rows.clone()],
-            delta: &report.delta[rows.clone()],
-            visits: &report.visits[rows.clone()],
-            novelty: if wants == Novelty::Wanted { &novelty[rows] } else { &[] },
+        let feedback = |rows: Range<usize>, wants: Novelty| {
+            let feedback = Feedback::new(
+                &solutions[rows.start * dim..rows.end * dim],
+                &objectives[rows.clone()],
+                &measures[rows.start * k..rows.end * k],
+                &report.status[rows.clone()],
+                &report.delta[rows.clone()],
+            )
+            .with_visits(&report.visits[rows.clone()]);
+            if wants == Novelty::Wanted { feedback.with_novelty(&novelty[rows]) } else { feedback }
         };
         learn(self.threads, parts.archive, parts.emitters, rows, &feedback, observer);
         let Some(bandit) = &mut self.bandit else { return };

@@ -42,7 +42,7 @@ fn tell(
     let n_rows = rows.len() / DIM;
     let (mut objectives, mut measures) = (vec![0.0; n_rows], vec![0.0; 2 * n_rows]);
     problem.evaluate_batch(rows, &mut objectives, &mut measures);
-    // One evaluation fails now and then; it must rank last.
+    // One evaluation fails now and then; it is not ranked.
     if scheduler.iterations() % 7 == 3 {
         objectives[0] = f64::NAN;
     }
@@ -52,15 +52,9 @@ fn tell(
     }
     scheduler.tell(&objectives, &measures).unwrap();
     let report = scheduler.last_report().clone();
-    let feedback = Feedback {
-        solutions: rows,
-        objectives: &objectives,
-        measures: &measures,
-        status: &report.status,
-        delta: &report.delta,
-        visits: &report.visits,
-        novelty: &novelty,
-    };
+    let feedback = Feedback::new(rows, &objectives, &measures, &report.status, &report.delta)
+        .with_visits(&report.visits)
+        .with_novelty(&novelty);
     learn(scheduler, &feedback);
 }
 
@@ -90,7 +84,7 @@ fn the_evolution_emitter_is_its_strategy_told_the_ranking() {
                     let mut ranking = Vec::new();
                     let is_flat = ranker.rank(feedback, &mut ranking);
                     let n_parents = match selection {
-                        Selection::Mu => batch_size / 2,
+                        Selection::Mu => ranking.len() / 2,
                         Selection::Filter => feedback.n_accepted(),
                     };
                     strategy.get_mut().tell(&rows, &ranking, n_parents);
@@ -141,13 +135,14 @@ fn the_arborescence_emitter_branches_along_gradients_and_steps_to_the_parents() 
             tell(&mut scheduler, &problem, &rows, None, |scheduler, feedback| {
                 let mut ranking = Vec::new();
                 let is_flat = ranker.rank(feedback, &mut ranking);
-                let mut weights = vec![0.0; config.batch_size / 2];
+                let n_parents = ranking.len() / 2;
+                let mut weights = vec![0.0; n_parents];
                 recombination_weights(&mut weights);
                 let weighted =
                     |i: usize| weights.iter().zip(&ranking).map(|(w, row)| w * rows[row * DIM + i]).sum::<f64>();
                 let direction: Vec<f64> = (0..DIM).map(|i| weighted(i) - optimizer.theta()[i]).collect();
                 optimizer.step(&direction);
-                strategy.get_mut().tell(&coefficients, &ranking, config.batch_size / 2);
+                strategy.get_mut().tell(&coefficients, &ranking, n_parents);
                 age += 1;
                 if strategy.get().stop_reason().is_some() || is_flat || age == 9 {
                     age = 0;

@@ -178,6 +178,10 @@ fn emitters_survive_objectives_that_teach_nothing() {
         finite_solutions(&name, &mut always_invalid, &failing);
         assert!(always_invalid.archive().is_empty() && always_invalid.result().is_empty(), "{name}");
         assert_eq!(always_invalid.n_invalid(), always_invalid.evaluations());
+        let has_strategy = matches!(emitter, EmitterConfig::Evolution(_) | EmitterConfig::Arborescence(_));
+        let restarts = always_invalid.restarts();
+        assert_eq!(restarts.no_values, if has_strategy { 2 * N_ITERATIONS } else { 0 }, "{name}");
+        assert_eq!(restarts.total(), restarts.no_values, "{name}");
     }
 }
 
