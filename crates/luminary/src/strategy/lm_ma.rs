@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stop::{GROWTH_LIMIT, check_growth_limit, stop_by_size};
 use super::weights::ParentWeights;
-use super::{EvolutionStrategy, StopReason, StrategyShape, expect_len};
+use super::{EvolutionStrategy, StopReason, StrategyShape, assert_parents_are_ranked, expect_len};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
 use crate::serde_floats;
@@ -143,14 +143,11 @@ impl LmMaEs {
 
     pub(super) fn load(&mut self, state: LmMaState) -> Result<(), CheckpointError> {
         let n = self.shape.dim;
-        for (expected, found) in [
-            (n, state.mean.len()),
-            (n, state.p_s.len()),
-            (n * self.c_d.len(), state.paths.len()),
-            (n * self.shape.batch_size, state.z.len()),
-        ] {
+        for (expected, found) in [(n, state.mean.len()), (n, state.p_s.len()), (n * self.c_d.len(), state.paths.len())]
+        {
             expect_len("LM-MA-ES state", expected, found)?;
         }
+        self.shape.check_noise("LM-MA-ES state", state.z.len())?;
         self.state = state;
         Ok(())
     }
@@ -159,6 +156,7 @@ impl LmMaEs {
 impl EvolutionStrategy for LmMaEs {
     fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]) {
         let (n, c_d, state) = (self.shape.dim, &self.c_d, &mut self.state);
+        self.shape.resize_noise(&mut state.z, solutions);
         rng.fill_normal(&mut state.z);
         for (row, z) in solutions.chunks_exact_mut(n).zip(state.z.chunks_exact_mut(n)) {
             let sample = |z: &[f64], row: &mut [f64]| {
@@ -180,6 +178,7 @@ impl EvolutionStrategy for LmMaEs {
     }
 
     fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize) {
+        assert_parents_are_ranked(ranking, n_parents);
         if n_parents == 0 {
             return;
         }

@@ -29,11 +29,20 @@ use crate::error::{CheckpointError, ConfigError};
 ///
 /// The order of calls is `ask`, `tell`, `ask`, ...; `reset` may come at any time and starts anew.
 pub trait EvolutionStrategy: Send {
-    /// Draws `batch_size` solutions, row by row.
+    /// Draws as many solutions as there is room for, row by row: `batch_size`, or more if some of them may never be
+    /// evaluated (over-issue), up to [`MAX_BATCH_SIZE`].
+    ///
+    /// # Panics
+    /// With room for fewer or more rows than that, or not for whole ones.
     fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]);
 
-    /// Moves the distribution towards the `n_parents` best rows. `solutions` are the rows of the last `ask`,
-    /// `ranking` names them from best to worst. With no parents only the evaluations count.
+    /// Moves the distribution towards the `n_parents` best rows. `solutions` are all rows of the last `ask`; `ranking`
+    /// names, best first, those of them that count, each once. Rows that it does not name, because they have no value or
+    /// are surplus, have no influence. Rates that depend on the number of rows are those of `batch_size`, however many
+    /// were drawn or count. With no parents only the evaluations count.
+    ///
+    /// # Panics
+    /// With more parents than ranked rows, or a ranking of rows that were not drawn.
     fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize);
 
     /// Whether the distribution has collapsed, blown up or become numerically useless.
@@ -45,7 +54,7 @@ pub trait EvolutionStrategy: Send {
     /// The centre of the distribution.
     fn mean(&self) -> &[f64];
 
-    /// Rows of an `ask`.
+    /// Rows that a `tell` expects to count, and the least that an `ask` draws.
     fn batch_size(&self) -> usize;
 }
 
@@ -93,7 +102,7 @@ pub const MAX_BATCH_SIZE: usize = 1 << 20;
 pub struct StrategyShape {
     /// Number of components.
     pub dim: usize,
-    /// Rows of an `ask`.
+    /// Rows that a `tell` expects to count, and the least that an `ask` draws.
     pub batch_size: usize,
     /// Initial step size.
     pub sigma0: f64,
@@ -125,6 +134,35 @@ impl StrategyShape {
         let too_large = ConfigError::StrategyMemory { dim: self.dim, bytes: 8 * n_entries };
         let Ok(n_entries) = usize::try_from(n_entries) else { return Err(too_large) };
         Vec::<f64>::new().try_reserve_exact(n_entries).map_err(|_| too_large)
+    }
+
+    /// Gives the noise behind the rows of an `ask` as many rows. Only more of them than ever before allocate.
+    fn resize_noise(&self, noise: &mut Vec<f64>, solutions: &[f64]) {
+        assert!(
+            self.are_askable_rows(solutions.len()),
+            "ask: expected room for {} to {MAX_BATCH_SIZE} rows of {} values, found room for {} values",
+            self.batch_size,
+            self.dim,
+            solutions.len()
+        );
+        noise.resize(solutions.len(), 0.0);
+    }
+
+    /// Checks the noise in a loaded state: it has the rows of some `ask`, which may have drawn more than a batch.
+    fn check_noise(&self, what: &'static str, n_values: usize) -> Result<(), CheckpointError> {
+        if self.are_askable_rows(n_values) {
+            return Ok(());
+        }
+        Err(CheckpointError::Mismatch {
+            what,
+            expected: format!("noise of {} to {MAX_BATCH_SIZE} rows of {} values", self.batch_size, self.dim),
+            found: format!("{n_values} values"),
+        })
+    }
+
+    /// Whether this many values are whole rows, and as many as an `ask` may draw.
+    fn are_askable_rows(&self, n_values: usize) -> bool {
+        n_values.is_multiple_of(self.dim) && (self.batch_size..=MAX_BATCH_SIZE).contains(&(n_values / self.dim))
     }
 }
 
@@ -246,6 +284,12 @@ impl StrategyState<'_> {
             Self::OpenAiEs(_) => "OpenAI-ES",
         }
     }
+}
+
+/// Refuses more parents than there are ranked rows to take them from.
+fn assert_parents_are_ranked(ranking: &[usize], n_parents: usize) {
+    let n_ranked = ranking.len();
+    assert!(n_parents <= n_ranked, "tell: expected at most {n_ranked} parents, the ranked rows, found {n_parents}");
 }
 
 /// Checks the length of a list in a loaded state.

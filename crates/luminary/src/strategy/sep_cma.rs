@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stop::{GROWTH_LIMIT, MAX_CONDITION, check_growth_limit, stop_by_size};
 use super::weights::ParentWeights;
-use super::{EvolutionStrategy, StopReason, StrategyShape, expect_len};
+use super::{EvolutionStrategy, StopReason, StrategyShape, assert_parents_are_ranked, expect_len};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
 use crate::serde_floats;
@@ -151,15 +151,10 @@ impl SepCmaEs {
 
     pub(super) fn load(&mut self, state: SepCmaState) -> Result<(), CheckpointError> {
         let n = self.shape.dim;
-        for (expected, found) in [
-            (n, state.mean.len()),
-            (n, state.p_s.len()),
-            (n, state.p_c.len()),
-            (n, state.c.len()),
-            (n * self.shape.batch_size, state.z.len()),
-        ] {
-            expect_len("sep-CMA-ES state", expected, found)?;
+        for found in [state.mean.len(), state.p_s.len(), state.p_c.len(), state.c.len()] {
+            expect_len("sep-CMA-ES state", n, found)?;
         }
+        self.shape.check_noise("sep-CMA-ES state", state.z.len())?;
         self.state = state;
         Ok(())
     }
@@ -170,6 +165,7 @@ impl EvolutionStrategy for SepCmaEs {
         let (n, state) = (self.shape.dim, &mut self.state);
         let deviations = &mut self.scratch.deviations;
         deviations.iter_mut().zip(&state.c).for_each(|(deviation, c)| *deviation = c.sqrt());
+        self.shape.resize_noise(&mut state.z, solutions);
         rng.fill_normal(&mut state.z);
         for (row, z) in solutions.chunks_exact_mut(n).zip(state.z.chunks_exact_mut(n)) {
             sample(&state.mean, state.sigma, deviations, z, row);
@@ -186,6 +182,7 @@ impl EvolutionStrategy for SepCmaEs {
     }
 
     fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize) {
+        assert_parents_are_ranked(ranking, n_parents);
         self.state.generations += 1;
         if n_parents == 0 {
             return;

@@ -6,13 +6,15 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use luminary::WideRng;
 use luminary::archive::UpdateRule;
 use luminary::preset::Preset;
 use luminary::problem::Problem;
 use luminary::scheduler::{Observer, Scheduler};
+use luminary::strategy::{Strategy, StrategyShape};
 use luminary_domains::LinearProjection;
 
-use crate::common::{preset_config, scenarios};
+use crate::common::{preset_config, scenarios, strategies};
 
 struct Counting;
 
@@ -128,6 +130,30 @@ fn bandits_bounds_rankers_and_strategies_settle_too() {
         scheduler.run_observed(scenario.problem.as_ref(), 200, &mut meter).unwrap();
         if !scenario.name.contains("Novelty") {
             assert_eq!(meter.offender, None, "{}: (iteration, requests)", scenario.name);
+        }
+    }
+}
+
+#[test]
+fn surplus_rows_and_partial_rankings_allocate_nothing_after_the_first_iteration() {
+    const BATCH_SIZE: usize = 12;
+    const N_DRAWN: usize = 15;
+    for dim in [4, 60] {
+        for (name, config) in strategies() {
+            let shape = StrategyShape { dim, batch_size: BATCH_SIZE, sigma0: 0.5, bounds: None };
+            let mut strategy = Strategy::new(&config, shape, &vec![0.3; dim]).unwrap();
+            let mut rng = WideRng::new(1);
+            let mut rows = vec![0.0; N_DRAWN * dim];
+            let ranking: Vec<usize> = (0..N_DRAWN).rev().collect();
+            let mut after_the_first = None;
+            for iteration in 0..60 {
+                // Every number of ranked rows has its turn, from a whole batch to none.
+                let n_ranked = BATCH_SIZE - iteration * 5 % (BATCH_SIZE + 1);
+                strategy.get_mut().ask(&mut rng, &mut rows);
+                strategy.get_mut().tell(&rows, &ranking[..n_ranked], n_ranked / 2);
+                after_the_first.get_or_insert(N_REQUESTS.get());
+            }
+            assert_eq!(Some(N_REQUESTS.get()), after_the_first, "{name}, n = {dim}");
         }
     }
 }

@@ -7,6 +7,7 @@ mod contract;
 mod convergence;
 mod determinism;
 mod resume;
+mod earlier_builds;
 mod allocation;
 mod protocol;
 mod golden;

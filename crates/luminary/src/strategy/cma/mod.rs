@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use factor::Factorisation;
 
 use super::stop::{GROWTH_LIMIT, MAX_CONDITION, check_growth_limit, stop_by_size};
-use super::{EvolutionStrategy, StopReason, StrategyShape, expect_len};
+use super::{EvolutionStrategy, StopReason, StrategyShape, assert_parents_are_ranked, expect_len};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
 use crate::serde_floats;
@@ -264,10 +264,10 @@ impl CmaEs {
             (n * n, state.c.len()),
             (n * n, state.factor.a.len()),
             (self.state.factor.inverse.len(), state.factor.inverse.len()),
-            (n * self.shape.batch_size, state.z.len()),
         ] {
             expect_len("CMA-ES state", expected, found)?;
         }
+        self.shape.check_noise("CMA-ES state", state.z.len())?;
         expect_len("CMA-ES state", state.pending.len().next_multiple_of(n), state.pending.len())?;
         self.state = state;
         if self.config.factorisation == Factorisation::Cholesky {
@@ -299,6 +299,7 @@ impl EvolutionStrategy for CmaEs {
     fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]) {
         self.refresh_factor();
         let (n, method, state) = (self.shape.dim, self.config.factorisation, &mut self.state);
+        self.shape.resize_noise(&mut state.z, solutions);
         rng.fill_normal(&mut state.z);
         state.factor.sample(method, &state.z, &state.mean, state.sigma, solutions);
         state.repaired = false;
@@ -312,11 +313,14 @@ impl EvolutionStrategy for CmaEs {
     }
 
     fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize) {
+        assert_parents_are_ranked(ranking, n_parents);
+        // Rows without a value cost an evaluation and surplus rows do not count, so that a generation has lambda of
+        // them whatever the ranking says.
         self.state.evaluations += self.shape.batch_size as u64;
         if n_parents == 0 {
             return;
         }
-        self.weights.prepare(n_parents);
+        self.weights.prepare(n_parents, ranking.len());
         let (n, rates) = (self.shape.dim, self.weights.rates);
         let generations = self.state.evaluations as f64 / self.shape.batch_size as f64;
 

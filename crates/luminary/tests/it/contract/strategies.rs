@@ -73,6 +73,56 @@ fn strategies_move_towards_what_ranks_first() {
     }
 }
 
+/// Draws a surplus, ranks the first `BATCH_SIZE` rows that the fate of each leaves, and tells. Returns the rows.
+fn iterate_with_failures(strategy: &mut Strategy, rng: &mut WideRng, fate: &mut WideRng) -> Vec<f64> {
+    let dim = strategy.get().mean().len();
+    let n_drawn = BATCH_SIZE + 3;
+    let mut rows = vec![f64::NAN; n_drawn * dim];
+    strategy.get_mut().ask(rng, &mut rows);
+    let costs: Vec<f64> = rows.chunks_exact(dim).map(sphere).collect();
+    let mut ranking: Vec<usize> = (0..n_drawn).filter(|_| fate.uniform() < 0.7).take(BATCH_SIZE).collect();
+    ranking.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+    strategy.get_mut().tell(&rows, &ranking, ranking.len() / 2);
+    rows
+}
+
+#[test]
+fn strategies_learn_from_the_rows_they_get_back() {
+    for (name, config) in strategies() {
+        for dim in [1, 2, 10] {
+            let mut strategy = start(&config, dim, None);
+            let mut rng = WideRng::new(2);
+            let mut fate = WideRng::new(9);
+            let before = sphere(strategy.get().mean());
+            for _ in 0..150 {
+                iterate_with_failures(&mut strategy, &mut rng, &mut fate);
+            }
+            let after = sphere(strategy.get().mean());
+            // As in the test above, with three rows in ten missing.
+            assert!(after < 0.5 * before, "{name}, n = {dim}: from {before} to {after}");
+        }
+    }
+}
+
+#[test]
+fn surplus_rows_stay_within_bounds_too() {
+    for (name, config) in strategies() {
+        for rule in [BoundsRule::Clip, BoundsRule::Reflect, BoundsRule::Resample { max_tries: 2 }] {
+            let bounds = Bounds::uniform(4, 0.2, 0.4, rule);
+            let mut strategy = start(&config, 4, Some(bounds.clone()));
+            let mut rng = WideRng::new(3);
+            let mut fate = WideRng::new(9);
+            for _ in 0..30 {
+                let rows = iterate_with_failures(&mut strategy, &mut rng, &mut fate);
+                assert!(rows.chunks_exact(4).all(|row| bounds.contain(row)), "{name}, {rule:?}");
+                if strategy.get().stop_reason().is_some() {
+                    strategy.get_mut().reset(&[0.3; 4]);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn samples_stay_finite_and_within_bounds_for_any_number_of_parents() {
     for (name, config) in strategies() {
