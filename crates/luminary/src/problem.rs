@@ -1,5 +1,8 @@
 //! EVALUATE: what the engine asks of a problem.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -77,6 +80,17 @@ pub trait Evaluate {
     /// # Errors
     /// When the run cannot go on, or was asked to stop at once. Nothing of the batch is used then.
     fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError>;
+
+    /// A flag that, once set, makes a running [`evaluate`](Self::evaluate) return [`EvaluateError::Stopped`] soon, if
+    /// the evaluator can be interrupted.
+    fn interrupt_flag(&self) -> Option<Arc<AtomicBool>> {
+        None
+    }
+
+    /// What went wrong since the last call without ending the run, in words.
+    fn take_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Rows to evaluate.
@@ -131,6 +145,17 @@ pub struct Results {
     pub jacobians: Vec<f64>,
     /// One buffer of `n_rows x width` for each extra column of the archive.
     pub extras: Vec<Vec<f64>>,
+    /// Why rows have no value, for rows whose objective is NaN. Empty before each call.
+    pub failures: Vec<RowFailure>,
+}
+
+/// A row without a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowFailure {
+    /// The row.
+    pub row: usize,
+    /// Why it has none, in a few words: rows are counted by it.
+    pub reason: String,
 }
 
 /// Why a batch was not evaluated.
@@ -156,7 +181,7 @@ impl<P: Problem + ?Sized> Evaluate for &P {
 
     fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError> {
         let problem = *self;
-        let Results { objectives, measures, jacobians, extras } = results;
+        let Results { objectives, measures, jacobians, extras, .. } = results;
         // A problem knows of no extra columns: if the archive has some, telling the rows says so.
         extras.clear();
         let rows = RowsMut { solutions: request.solutions, objectives, measures, jacobians };
@@ -167,6 +192,21 @@ impl<P: Problem + ?Sized> Evaluate for &P {
             }),
         }
         Ok(())
+    }
+}
+
+/// A problem that its evaluator owns.
+impl<P: Problem + ?Sized> Evaluate for Box<P> {
+    fn spec(&self) -> ProblemSpec {
+        Problem::spec(&**self)
+    }
+
+    fn has_gradients(&self) -> bool {
+        self.differentiable().is_some()
+    }
+
+    fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError> {
+        Evaluate::evaluate(&mut &**self, request, results)
     }
 }
 

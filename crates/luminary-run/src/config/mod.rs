@@ -287,10 +287,10 @@ impl ProblemConfig {
     /// evaluate.
     pub fn evaluator(&self) -> Result<Evaluator, RunError> {
         match self {
-            Self::Domain { name, n } => Ok(Evaluator::InProcess(name.parse::<Domain>()?.build(*n)?)),
+            Self::Domain { name, n } => Ok(Box::new(name.parse::<Domain>()?.build(*n)?)),
             #[cfg(unix)]
             Self::External { evaluator, goal, .. } => {
-                Ok(Evaluator::Batch(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal)?)))
+                Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal)?))
             }
             Self::Custom { name, .. } => Err(RunError::NoEvaluator { name: name.clone() }),
         }

@@ -11,6 +11,7 @@ use super::ticket::{Order, TicketId, TicketKind};
 use crate::archive::{AddReport, Batch, NonFinite};
 use crate::emitter::{EliteSource, Emitter, Feedback};
 use crate::error::CallError;
+use crate::problem::RowFailure;
 
 /// Results of all rows last asked for, row by row.
 #[derive(Clone, Copy, Debug)]
@@ -24,12 +25,14 @@ pub struct Values<'a> {
     pub jacobians: Option<&'a [f64]>,
     /// One buffer of `n_rows x width` for each extra column of the archive.
     pub extras: &'a [&'a [f64]],
+    /// Why rows have no value, for rows that are not finite.
+    pub failures: &'a [RowFailure],
 }
 
 impl<'a> Values<'a> {
     /// Results without gradients and extra columns.
     pub fn new(objectives: &'a [f64], measures: &'a [f64]) -> Self {
-        Self { objectives, measures, jacobians: None, extras: &[] }
+        Self { objectives, measures, jacobians: None, extras: &[], failures: &[] }
     }
 
     /// The same with gradients.
@@ -40,6 +43,11 @@ impl<'a> Values<'a> {
     /// The same with extra columns.
     pub fn with_extras(self, extras: &'a [&'a [f64]]) -> Self {
         Self { extras, ..self }
+    }
+
+    /// The same with the causes of rows without a value.
+    pub fn with_failures(self, failures: &'a [RowFailure]) -> Self {
+        Self { failures, ..self }
     }
 }
 
@@ -200,7 +208,9 @@ impl Protocol {
         Self::add(self.threads, parts, &batch, policy, report, result_report)?;
         let n_invalid = report.n_invalid as u64;
         self.progress.n_invalid += n_invalid;
-        self.failures.count(NOT_FINITE, n_invalid - self.round.tickets.n_failed());
+        values.failures.iter().for_each(|failure| self.failures.count(&failure.reason, 1));
+        let n_named = values.failures.len() as u64 + self.round.tickets.n_failed();
+        self.failures.count(NOT_FINITE, n_invalid.saturating_sub(n_named));
         observer.stage_done(Stage::Add);
         self.progress.phase = match (self.progress.phase, values.jacobians) {
             (Phase::InitialAsked, _) => {

@@ -142,8 +142,8 @@ impl Scheduler {
         };
         evaluator.evaluate(&request, results)?;
         observer.stage_done(Stage::Evaluate);
-        let Results { objectives, measures, jacobians, extras } = results;
-        let mut values = Values::new(objectives, measures);
+        let Results { objectives, measures, jacobians, extras, failures } = results;
+        let mut values = Values::new(objectives, measures).with_failures(failures);
         if kind == TicketKind::Gradient {
             values = values.with_jacobians(jacobians);
         }
@@ -202,6 +202,11 @@ impl Scheduler {
         let size = self.protocol.jacobian_size();
         let policy = self.config.non_finite.unwrap_or(NonFinite::Reject);
         for (row, &id) in ids.iter().enumerate() {
+            let failure = results.failures.iter().find(|failure| failure.row == row);
+            if let Some(failure) = failure.filter(|_| policy == NonFinite::Reject) {
+                self.fail(id, &failure.reason)?;
+                continue;
+            }
             let widths = self.protocol.extra_widths.iter();
             let extras = results.extras.iter().zip(widths).map(|(column, width)| &column[row * width..][..*width]);
             let extras: Vec<&[f64]> = extras.collect();
@@ -220,6 +225,7 @@ impl Scheduler {
 
     fn make_room(&self, results: &mut Results, n_rows: usize, kind: TicketKind) {
         let n_jacobians = if kind == TicketKind::Gradient { n_rows } else { 0 };
+        results.failures.clear();
         results.objectives.resize(n_rows, 0.0);
         results.measures.resize(n_rows * self.protocol.measure_dim, 0.0);
         results.jacobians.resize(n_jacobians * self.protocol.jacobian_size(), 0.0);
