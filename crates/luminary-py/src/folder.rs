@@ -10,7 +10,7 @@ use luminary::preset::PresetConfig;
 use luminary::scheduler::Scheduler;
 use luminary_run::RunError;
 use luminary_run::config::{Goal, ProblemConfig, RunConfig};
-use luminary_run::driver::write_results;
+use luminary_run::driver::{Restored, restore, write_results};
 use luminary_run::folder::{CheckpointMeta, METRICS, Manifest, MetricsLog, MetricsRow, RunFolder, SUMMARY};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -156,21 +156,13 @@ fn config_of(preset: &PresetConfig, name: &str) -> Result<RunConfig, RunError> {
     Ok(config)
 }
 
-/// The engine at the newest valid checkpoint, or at its start if there is none yet, and the seconds spent.
+/// The engine as the folder has it, and the seconds spent.
 fn newest(folder: &RunFolder, config: &RunConfig) -> Result<(Scheduler, f64), RunError> {
-    let checkpoints = folder.checkpoints();
-    let loaded = checkpoints.load()?;
-    let Some((meta, scheduler)) = loaded.newest else {
-        if !loaded.damaged.is_empty() {
-            let path = checkpoints.folder().to_owned();
-            return Err(RunError::NoValidCheckpoint { path, errors: loaded.damaged });
-        }
-        return Ok((config.scheduler(&config.problem.spec()?).build()?, 0.0));
-    };
-    for error in loaded.damaged {
-        checkpoints.set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
+    let Restored { scheduler, seconds, damaged, .. } = restore(folder.path(), config)?;
+    for error in damaged {
+        folder.checkpoints().set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
     }
-    Ok((scheduler, meta.seconds))
+    Ok((scheduler, seconds))
 }
 
 fn save(folder: &RunFolder, scheduler: &Scheduler, seconds: f64) -> Result<(), RunError> {

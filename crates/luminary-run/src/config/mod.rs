@@ -34,7 +34,7 @@ use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartRule;
-use luminary::scheduler::BanditConfig;
+use luminary::scheduler::{BanditConfig, Order};
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{BoundsRule, Variant};
 use luminary_domains::{Domain, DomainError};
@@ -104,6 +104,9 @@ pub enum ProblemConfig {
         measure_bounds: Vec<(f64, f64)>,
         /// Names for figures.
         labels: Labels,
+        /// Whether its objective is maximised or minimised.
+        #[serde(default)]
+        goal: Goal,
     },
 }
 
@@ -214,6 +217,9 @@ pub struct RunSettings {
     pub figures: bool,
     /// What to do with objectives and measures that are not finite.
     pub non_finite: NonFinite,
+    /// In which order results take effect.
+    #[serde(default)]
+    pub order: Order,
 }
 
 impl RunConfig {
@@ -237,6 +243,7 @@ impl RunConfig {
             n: spec.solution_dim,
             measure_bounds: spec.measure_bounds.clone(),
             labels: Labels::numbered(spec.measure_dim()),
+            goal: Goal::default(),
         };
         let table = tree::read(None, overrides)?;
         resolve::resolve(table, Some(problem)).map_err(|fault| fault.locate(None))
@@ -319,7 +326,8 @@ impl ProblemConfig {
         match self {
             #[cfg(unix)]
             Self::External { goal, .. } => *goal,
-            Self::Domain { .. } | Self::Custom { .. } => Goal::Maximise,
+            Self::Custom { goal, .. } => *goal,
+            Self::Domain { .. } => Goal::Maximise,
         }
     }
 

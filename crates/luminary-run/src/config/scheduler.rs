@@ -35,6 +35,7 @@ impl RunConfig {
         config.archive.qd_score_offset = self.goal().turn(archive.qd_score_offset);
         config.archive.extra_columns = self.problem.extra_columns();
         config.non_finite = Some(self.run.non_finite);
+        config.order = self.run.order;
         if let Some(bandit) = algorithm.bandit {
             config.pool = Pool::Bandit(bandit);
         }

@@ -1,8 +1,8 @@
 //! The driver: runs the engine, keeps the run folder up to date, and stops when asked to.
 
 mod recorder;
+mod restore;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -14,11 +14,14 @@ use crate::config::{ProblemConfig, RunConfig};
 use crate::error::RunError;
 use crate::evaluate::Evaluator;
 use crate::export;
-use crate::folder::{CheckpointFileError, FAULTS, METRICS, Manifest, MetricsLog, RunFolder, SUMMARY, write_json};
-use crate::memory;
+use crate::folder::{
+    CheckpointFileError, FAULTS, JOURNAL, METRICS, Manifest, MetricsLog, RunFolder, SUMMARY, remove_stale, write_json,
+};
 use crate::stop::StopFlag;
 use crate::summary::{Status, Summary};
 use recorder::Recorder;
+pub(crate) use restore::build;
+pub use restore::{Restored, restore};
 
 /// What an observer of a run sees after each iteration.
 #[derive(Clone, Copy, Debug)]
@@ -139,22 +142,15 @@ impl Run {
         let checkpoints = folder.checkpoints();
         if options.from_start {
             checkpoints.clear().map_err(RunError::io("clear", checkpoints.folder()))?;
+            remove_stale(&folder.file(JOURNAL))?;
         }
-        let loaded = checkpoints.load()?;
-        let (scheduler, seconds_before) = match loaded.newest {
-            Some((meta, scheduler)) => (scheduler, meta.seconds),
-            None if !loaded.damaged.is_empty() => {
-                let path = checkpoints.folder().to_owned();
-                return Err(RunError::NoValidCheckpoint { path, errors: loaded.damaged });
-            }
-            None => (build(&config)?, 0.0),
-        };
+        let Restored { scheduler, seconds, damaged, .. } = restore(folder.path(), &config)?;
         let mut notes = Vec::new();
-        for error in loaded.damaged {
+        for error in damaged {
             checkpoints.set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
             notes.push(Note::DamagedCheckpoint(error));
         }
-        Ok(Self { folder, config, scheduler, seconds_before, notes, evaluator: None })
+        Ok(Self { folder, config, scheduler, seconds_before: seconds, notes, evaluator: None })
     }
 
     /// The resolved configuration.
@@ -272,13 +268,6 @@ fn write_summary(
     Ok(summary)
 }
 
-/// The engine at its start.
-fn build(config: &RunConfig) -> Result<Scheduler, RunError> {
-    let spec = config.problem.spec()?;
-    memory::check(config, &spec)?;
-    Ok(config.scheduler(&spec).build()?)
-}
-
 /// The loop itself.
 fn drive(
     scheduler: &mut Scheduler,
@@ -315,13 +304,5 @@ impl Evaluate for Noting<'_> {
         let evaluated = self.evaluator.evaluate(request, results);
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(self.evaluator.take_notes());
         evaluated
-    }
-}
-
-/// Removes a file that no longer holds once the run goes on.
-fn remove_stale(path: &PathBuf) -> Result<(), RunError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("remove", path)(error)),
-        _ => Ok(()),
     }
 }

@@ -240,13 +240,15 @@ impl Protocol {
         Ok(Told { effect, status: Some(Status::Invalid), improvement: None })
     }
 
-    pub(super) fn lose_in_completion_order(&mut self, id: TicketId) -> Result<(), CallError> {
+    /// Whether the ticket was out and is here again.
+    pub(super) fn lose_in_completion_order(&mut self, id: TicketId) -> Result<bool, CallError> {
         self.open_ticket(id)?;
         if let Some(ticket) = self.completion.open.get_mut(&id).filter(|ticket| !ticket.is_back) {
             ticket.is_back = true;
             self.completion.n_back += 1;
+            return Ok(true);
         }
-        Ok(())
+        Ok(false)
     }
 
     pub(super) fn outstanding_in_completion_order(&self) -> Vec<Ticket> {

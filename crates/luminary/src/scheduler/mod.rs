@@ -255,6 +255,13 @@ impl Scheduler {
         self.protocol.progress.n_injected
     }
 
+    /// Calls of [`ask_tickets`](Self::ask_tickets), [`tell_ticket`](Self::tell_ticket), [`fail`](Self::fail),
+    /// [`lost`](Self::lost) and [`inject`](Self::inject) that changed something: the position of this state in a journal
+    /// of [`Call`]s.
+    pub fn n_calls(&self) -> u64 {
+        self.protocol.progress.n_calls
+    }
+
     /// Rows of each emitter whose results came after it had gone on without them; all zero in rows order.
     pub fn stale_rows(&self) -> impl ExactSizeIterator<Item = u64> {
         self.protocol.completion.lanes.iter().map(|lane| lane.n_stale)

@@ -78,6 +78,9 @@ pub(super) struct Progress {
     pub(super) next_id: u64,
     #[serde(default)]
     pub(super) n_injected: u64,
+    /// Calls about tickets that changed something.
+    #[serde(default)]
+    pub(super) n_calls: u64,
 }
 
 /// What the last call for a whole iteration was.
@@ -166,6 +169,7 @@ impl Protocol {
                 n_invalid: 0,
                 next_id: 0,
                 n_injected: 0,
+                n_calls: 0,
             },
             bandit,
             round: Round::default(),
@@ -233,6 +237,7 @@ impl Protocol {
         let mut report = AddReport::default();
         Self::add(self.threads, parts, batch, policy, &mut report, &mut AddReport::default())?;
         self.progress.n_injected += batch.n_rows() as u64;
+        self.progress.n_calls += 1;
         Ok(report)
     }
 

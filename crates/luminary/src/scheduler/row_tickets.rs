@@ -191,16 +191,18 @@ impl Protocol {
         Ok(self.complete_if_whole(parts, row))
     }
 
-    pub(super) fn lose_row_ticket(&mut self, id: TicketId) -> Result<(), CallError> {
+    /// Whether the row was out and is here again.
+    pub(super) fn lose_row_ticket(&mut self, id: TicketId) -> Result<bool, CallError> {
         if let Some(row) = self.open_row(id)? {
             self.track_rows(RowState::Out);
             let tickets = &mut self.round.tickets;
             if tickets.states[row] == RowState::Out {
                 tickets.states[row] = RowState::Back;
                 tickets.n_back += 1;
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     pub(super) fn outstanding_rows(&self) -> Vec<Ticket> {

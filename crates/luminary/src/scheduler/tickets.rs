@@ -1,17 +1,19 @@
 //! Tickets whatever the order: rows are handed out one by one, and each is told, fails, or is lost.
 
 use super::protocol::{EmitterHandle, Parts, Protocol};
-use super::ticket::{Answer, Order, Ticket, TicketId, TicketKind, Told};
+use super::ticket::{Answer, Effect, Order, Ticket, TicketId, TicketKind, Told};
 use crate::archive::NonFinite;
 use crate::error::CallError;
 
 impl Protocol {
     /// Up to `n` rows to evaluate; fewer when all others are out already.
     pub fn ask_tickets<E: EmitterHandle>(&mut self, parts: &mut Parts<'_, E>, n: usize) -> Vec<Ticket> {
-        match self.order {
+        let tickets = match self.order {
             Order::Rows => self.ask_row_tickets(parts, n),
             Order::Completion { .. } => self.ask_in_completion_order(parts, n),
-        }
+        };
+        self.progress.n_calls += u64::from(!tickets.is_empty());
+        tickets
     }
 
     /// Takes the result of a ticket.
@@ -35,10 +37,12 @@ impl Protocol {
         answer: &Answer<'_>,
         policy: NonFinite,
     ) -> Result<Told, CallError> {
-        match self.order {
+        let told = match self.order {
             Order::Rows => self.tell_row_ticket(parts, id, answer, policy),
             Order::Completion { .. } => self.tell_in_completion_order(parts, id, answer, policy),
-        }
+        }?;
+        self.progress.n_calls += u64::from(told.effect != Effect::Repeated);
+        Ok(told)
     }
 
     /// Says that the solution of a ticket has no value: it counts, and nothing is learnt from it.
@@ -51,10 +55,12 @@ impl Protocol {
         id: TicketId,
         reason: &str,
     ) -> Result<Told, CallError> {
-        match self.order {
+        let told = match self.order {
             Order::Rows => self.fail_row_ticket(parts, id, reason),
             Order::Completion { .. } => self.fail_in_completion_order(parts, id, reason),
-        }
+        }?;
+        self.progress.n_calls += u64::from(told.effect != Effect::Repeated);
+        Ok(told)
     }
 
     /// Says that whoever had a ticket will bring no result: it is issued again, and the search never hears of it. A
@@ -63,10 +69,12 @@ impl Protocol {
     /// # Errors
     /// A ticket that was never issued.
     pub fn lost(&mut self, id: TicketId) -> Result<(), CallError> {
-        match self.order {
+        let came_back = match self.order {
             Order::Rows => self.lose_row_ticket(id),
             Order::Completion { .. } => self.lose_in_completion_order(id),
-        }
+        }?;
+        self.progress.n_calls += u64::from(came_back);
+        Ok(())
     }
 
     /// The tickets that are out, in the order of their numbers.
