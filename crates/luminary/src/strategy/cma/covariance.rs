@@ -192,6 +192,15 @@ impl Covariance {
         }
     }
 
+    /// C in full, row by row.
+    #[cfg(test)]
+    pub(super) fn to_rows(&self) -> Vec<Vec<f64>> {
+        let mut copy = self.clone();
+        copy.add_pending();
+        let entry = |i: usize, j: usize| copy.scale * copy.matrix[i.min(j) * self.dim + i.max(j)];
+        (0..self.dim).map(|i| (0..self.dim).map(|j| entry(i, j)).collect()).collect()
+    }
+
     pub(super) fn save(&self) -> CovarianceState<'_> {
         CovarianceState {
             matrix: (&self.matrix).into(),
@@ -252,7 +261,8 @@ mod tests {
     fn run(n_generations: usize, mut after_each: impl FnMut(&mut CmaEs)) -> Vec<f64> {
         let shape = StrategyShape { dim: DIM, batch_size: 12, sigma0: 0.5, bounds: None };
         let mut strategy = CmaEs::new(&CmaConfig::default(), shape).unwrap();
-        let (mut rng, mut solutions) = (WideRng::new(5), vec![0.0; 12 * DIM]);
+        let mut rng = WideRng::new(5);
+        let mut solutions = vec![0.0; 12 * DIM];
         for _ in 0..n_generations {
             strategy.ask(&mut rng, &mut solutions);
             let mut ranking: Vec<usize> = (0..12).collect();

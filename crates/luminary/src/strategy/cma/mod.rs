@@ -4,13 +4,18 @@
 //! pyribs) run: the rank-one term is weighted by `c_1` twice, which all but turns it off, and the path `p_c`
 //! accumulates steps without dividing them by sigma. Only this variant gives the paper's numbers; the textbook's gives
 //! better ones.
+//!
+//! `tell` follows the tutorial's summary of the algorithm (its Appendix A) line by line; numbers in parentheses are those
+//! of its equations.
 
+mod params;
+mod steps;
 mod covariance;
 mod factor;
 mod dense;
-mod params;
 mod state;
-mod steps;
+#[cfg(test)]
+mod tutorial;
 
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
@@ -140,13 +145,15 @@ impl CmaEs {
 }
 
 impl EvolutionStrategy for CmaEs {
-    /// Samples `x = m + sigma C^(1/2) z` (Eqs. 38 to 40).
     fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]) {
+        self.shape.resize_noise(&mut self.z, solutions);
         let useless = self.covariance.refresh_factor(self.evaluations);
         self.stopped = useless.or(self.stopped);
-        self.shape.resize_noise(&mut self.z, solutions);
+
+        // (38, 39, 40) Samples: x = m + sigma C^(1/2) z.
         rng.fill_normal(&mut self.z);
         self.covariance.sample(&self.z, &self.mean, self.sigma, solutions);
+
         self.repaired = false;
         let Some(bounds) = &self.shape.bounds else { return };
         let n = self.shape.dim;
@@ -158,7 +165,6 @@ impl EvolutionStrategy for CmaEs {
         }
     }
 
-    /// The equations are numbered as in the tutorial.
     fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize) {
         assert_parents_are_ranked(ranking, n_parents);
         // A generation counts as lambda evaluations: rows without a value cost one, surplus rows are not counted.
@@ -188,20 +194,20 @@ impl EvolutionStrategy for CmaEs {
         kernels::decay_and_add(&mut self.p_s, 1.0 - c_s, whitened_step, (c_s * (2.0 - c_s) * mu_eff).sqrt());
 
         // (44) Step size, in the form with |p_s|^2, whose change is limited to a factor e.
-        let path_length = kernels::dot(&self.p_s, &self.p_s) / n as f64;
-        self.sigma *= ((c_s / d_s) * (path_length - 1.0) / 2.0).min(1.0).exp();
+        let squared_length = kernels::dot(&self.p_s, &self.p_s) / n as f64;
+        self.sigma *= ((c_s / d_s) * (squared_length - 1.0) / 2.0).min(1.0).exp();
 
         // h_sigma (below 45): whether that path is short enough for p_c to accumulate.
         let generations = self.evaluations as f64 / self.shape.batch_size as f64;
         let expected = 1.0 - (1.0 - c_s).powf(2.0 * generations);
-        let h = if path_length / expected < 2.0 + 4.0 / (n as f64 + 1.0) { 1.0 } else { 0.0 };
+        let h = if squared_length / expected < 2.0 + 4.0 / (n as f64 + 1.0) { 1.0 } else { 0.0 };
 
         // (45) Path of the covariance; the published variant forgets to divide the step by sigma.
-        let unit = match self.config.variant {
+        let step_scale = match self.config.variant {
             Variant::Standard => 1.0 / sigma,
             Variant::Published => 1.0,
         };
-        let gain = h * (c_c * (2.0 - c_c) * mu_eff).sqrt() * unit;
+        let gain = h * (c_c * (2.0 - c_c) * mu_eff).sqrt() * step_scale;
         kernels::scaled_difference(&self.mean, old_mean, gain, path_step);
         kernels::decay_and_add(&mut self.p_c, 1.0 - c_c, path_step, 1.0);
 
