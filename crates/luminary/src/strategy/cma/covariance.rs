@@ -154,6 +154,7 @@ impl Covariance {
         // Negative terms are not collected: between positive ones, their order would decide the last bits.
         self.add_pending();
         let c_mu = c_mu / (self.scale * steps.sigma * steps.sigma);
+        // The memory of the positive terms is free now.
         let columns = &mut self.pending;
         for (&weight, &row) in weights.iter().zip(steps.ranking) {
             let z = steps.z(row);
