@@ -242,7 +242,7 @@ impl Strategy {
 
     pub(crate) fn save(&self) -> StrategyState<'_> {
         match self {
-            Self::CmaEs(strategy) => StrategyState::CmaEs(Cow::Borrowed(&strategy.state)),
+            Self::CmaEs(strategy) => StrategyState::CmaEs(strategy.save()),
             Self::SepCmaEs(strategy) => StrategyState::SepCmaEs(Cow::Borrowed(&strategy.state)),
             Self::LmMaEs(strategy) => StrategyState::LmMaEs(Cow::Borrowed(&strategy.state)),
             Self::OpenAiEs(strategy) => StrategyState::OpenAiEs(Cow::Borrowed(&strategy.state)),
@@ -251,7 +251,7 @@ impl Strategy {
 
     pub(crate) fn load(&mut self, state: StrategyState<'_>) -> Result<(), CheckpointError> {
         match (self, state) {
-            (Self::CmaEs(strategy), StrategyState::CmaEs(state)) => strategy.load(state.into_owned()),
+            (Self::CmaEs(strategy), StrategyState::CmaEs(state)) => strategy.load(state),
             (Self::SepCmaEs(strategy), StrategyState::SepCmaEs(state)) => strategy.load(state.into_owned()),
             (Self::LmMaEs(strategy), StrategyState::LmMaEs(state)) => strategy.load(state.into_owned()),
             (Self::OpenAiEs(strategy), StrategyState::OpenAiEs(state)) => strategy.load(state.into_owned()),
@@ -269,7 +269,7 @@ impl Strategy {
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::enum_variant_names, reason = "they are the strategies' names")]
 pub(crate) enum StrategyState<'a> {
-    CmaEs(Cow<'a, cma::CmaState>),
+    CmaEs(cma::CmaState<'a>),
     SepCmaEs(Cow<'a, sep_cma::SepCmaState>),
     LmMaEs(Cow<'a, lm_ma::LmMaState>),
     OpenAiEs(Cow<'a, open_ai::OpenAiState>),

@@ -67,7 +67,8 @@ impl OpenAiEs {
     pub fn new(config: &OpenAiConfig, shape: StrategyShape) -> Result<Self, ConfigError> {
         // Centred ranks divide by the batch size less one.
         shape.check(2)?;
-        let (n, batch_size) = (shape.dim, shape.batch_size);
+        let n = shape.dim;
+        let batch_size = shape.batch_size;
         if config.mirror && !batch_size.is_multiple_of(2) {
             return Err(ConfigError::Value {
                 what: "batch_size",
@@ -108,7 +109,8 @@ impl OpenAiEs {
 
 impl EvolutionStrategy for OpenAiEs {
     fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]) {
-        let (n, sigma) = (self.shape.dim, self.shape.sigma0);
+        let n = self.shape.dim;
+        let sigma = self.shape.sigma0;
         let OpenAiState { optimizer, noise, .. } = &mut self.state;
         self.shape.resize_noise(noise, solutions);
         if self.config.mirror {
@@ -259,7 +261,8 @@ mod tests {
     #[test]
     fn a_single_ranked_row_moves_nothing() {
         let mut strategy = strategy(&OpenAiConfig::default(), 4, None);
-        let (mut rng, mut solutions) = (WideRng::new(4), vec![0.0; DIM * 4]);
+        let mut rng = WideRng::new(4);
+        let mut solutions = vec![0.0; DIM * 4];
         strategy.ask(&mut rng, &mut solutions);
         strategy.tell(&solutions, &[3, 0, 1, 2], 2);
         let mean = strategy.mean().to_vec();
@@ -284,7 +287,8 @@ mod tests {
             let shape = StrategyShape { dim, batch_size: 12, sigma0: 0.5, bounds: None };
             let mut strategy = OpenAiEs::new(&OpenAiConfig { optimizer, mirror }, shape).unwrap();
             strategy.reset(&vec![0.3; dim]);
-            let (mut rng, mut solutions) = (WideRng::new(5), vec![0.0; dim * 12]);
+            let mut rng = WideRng::new(5);
+            let mut solutions = vec![0.0; dim * 12];
             let mut digest: u64 = 0xcbf2_9ce4_8422_2325;
             for _ in 0..n_iterations {
                 strategy.ask(&mut rng, &mut solutions);
@@ -314,7 +318,8 @@ mod tests {
     fn a_diverging_centre_stops() {
         let config = OpenAiConfig { optimizer: GradientConfig::Ascent { learning_rate: f64::MAX }, mirror: false };
         let mut strategy = strategy(&config, 4, None);
-        let (mut rng, mut solutions) = (WideRng::new(1), vec![0.0; DIM * 4]);
+        let mut rng = WideRng::new(1);
+        let mut solutions = vec![0.0; DIM * 4];
         for _ in 0..50 {
             strategy.ask(&mut rng, &mut solutions);
             strategy.tell(&solutions, &[0, 1, 2, 3], 2);

@@ -51,8 +51,14 @@ pub(super) struct Weights {
 
 impl Weights {
     pub(super) fn new(dim: usize, batch_size: usize, active: bool) -> Self {
-        let (parents, others) = (Vec::with_capacity(batch_size), Vec::with_capacity(batch_size));
-        let mut weights = Self { dim, active, n_ranked: 0, parents, others, rates: Rates::default() };
+        let mut weights = Self {
+            dim,
+            active,
+            n_ranked: 0,
+            parents: Vec::with_capacity(batch_size),
+            others: Vec::with_capacity(batch_size),
+            rates: Rates::default(),
+        };
         weights.prepare((batch_size / 2).max(1), batch_size);
         weights
     }
@@ -74,7 +80,8 @@ impl Weights {
     /// Negative weights of the ranks behind the parents (Hansen's tutorial, Eqs. 50 to 53). The tutorial has a rank for
     /// each of lambda rows; with fewer ranked rows, the weights are those of a batch of that many.
     fn prepare_others(&mut self) {
-        let (n_parents, rates) = (self.parents.len(), self.rates);
+        let n_parents = self.parents.len();
+        let rates = self.rates;
         let top = (n_parents as f64 + 0.5).ln();
         self.others.clear();
         self.others.extend((n_parents..self.n_ranked).map(|i| top - ((i + 1) as f64).ln()));

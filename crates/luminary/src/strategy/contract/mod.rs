@@ -143,7 +143,8 @@ fn without_parents_the_distribution_stays() {
         adapted.go(10, BATCH_SIZE / 2);
         // Long enough for the factor of a lazily updated covariance to have been refreshed.
         adapted.go(10, 0);
-        let (mut once, mut later) = (adapted.clone(), adapted);
+        let mut once = adapted.clone();
+        let mut later = adapted;
         later.go(5, 0);
         later.rng = once.rng.clone();
         once.ask();
