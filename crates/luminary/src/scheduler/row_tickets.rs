@@ -238,12 +238,13 @@ impl Protocol {
         let tickets = &mut self.round.tickets;
         tickets.states.resize(n_rows, state);
         tickets.n_issued = if state == RowState::Unissued { 0 } else { n_rows };
-        tickets.objectives.resize(n_rows, 0.0);
-        tickets.measures.resize(n_rows * self.measure_dim, 0.0);
-        tickets.jacobians.resize(n_jacobians * jacobian_size, 0.0);
+        // What an earlier round left behind must not be saved with this one.
+        zero(&mut tickets.objectives, n_rows);
+        zero(&mut tickets.measures, n_rows * self.measure_dim);
+        zero(&mut tickets.jacobians, n_jacobians * jacobian_size);
         tickets.extras.resize(self.extra_widths.len(), Vec::new());
         for (column, width) in tickets.extras.iter_mut().zip(&self.extra_widths) {
-            column.resize(n_rows * width, 0.0);
+            zero(column, n_rows * width);
         }
     }
 
@@ -281,4 +282,10 @@ impl Protocol {
             seed: id.seed(self.seed),
         }
     }
+}
+
+/// So many zeros.
+fn zero(values: &mut Vec<f64>, n: usize) {
+    values.clear();
+    values.resize(n, 0.0);
 }

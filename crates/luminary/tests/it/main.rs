@@ -3,6 +3,7 @@
 mod common;
 
 mod theorems;
+mod tickets;
 mod contract;
 mod convergence;
 mod determinism;
