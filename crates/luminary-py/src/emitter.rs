@@ -7,7 +7,7 @@ use luminary::emitter::{
     Feedback, GaussianConfig, IsoLineConfig, Selection,
 };
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
+use luminary::restart::RestartConfig;
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{Bounds, BoundsRule};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
@@ -152,7 +152,7 @@ impl NativeEmitter {
         seed: u64,
     ) -> PyResult<Self> {
         let (solution_dim, bounds) = (x0.len(), solution_bounds(bounds));
-        let config = EmitterConfig::Gaussian(GaussianConfig { x0, sigma, batch_size, bounds });
+        let config = EmitterConfig::Gaussian(GaussianConfig { x0, sigma, batch_size, bounds, initial_solutions: None });
         Origin { config, solution_dim, measure_bounds: Vec::new(), seed }.build()
     }
 
@@ -167,7 +167,14 @@ impl NativeEmitter {
         seed: u64,
     ) -> PyResult<Self> {
         let (solution_dim, bounds) = (x0.len(), solution_bounds(bounds));
-        let config = EmitterConfig::IsoLine(IsoLineConfig { x0, iso_sigma, line_sigma, batch_size, bounds });
+        let config = EmitterConfig::IsoLine(IsoLineConfig {
+            x0,
+            iso_sigma,
+            line_sigma,
+            batch_size,
+            bounds,
+            initial_solutions: None,
+        });
         Origin { config, solution_dim, measure_bounds: Vec::new(), seed }.build()
     }
 
@@ -407,13 +414,13 @@ fn selection_config(name: &str) -> PyResult<Selection> {
     }
 }
 
-fn restart_rule(rule: &Bound<'_, PyAny>) -> PyResult<RestartRule> {
+fn restart_rule(rule: &Bound<'_, PyAny>) -> PyResult<RestartConfig> {
     if let Ok(every) = rule.extract::<u32>() {
-        return Ok(RestartRule { no_improvement: false, every: Some(every) });
+        return Ok(RestartConfig { no_improvement: false, every: Some(every) });
     }
     match rule.extract::<&str>()? {
-        "basic" => Ok(RestartRule::BASIC),
-        "no_improvement" => Ok(RestartRule::NO_IMPROVEMENT),
+        "basic" => Ok(RestartConfig::BASIC),
+        "no_improvement" => Ok(RestartConfig::NO_IMPROVEMENT),
         name => Err(PyValueError::new_err(format!("Invalid restart_rule {name}"))),
     }
 }

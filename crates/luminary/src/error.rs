@@ -117,6 +117,12 @@ pub enum ConfigError {
         /// Upper bound.
         upper: f64,
     },
+    /// A ranker that reads what the archive does not report.
+    #[error("expected an archive that reports {column}, which a ranker reads, found one that does not")]
+    MissingColumn {
+        /// What the ranker reads.
+        column: String,
+    },
     /// Two settings that exclude each other.
     #[error("{0}")]
     Conflict(&'static str),

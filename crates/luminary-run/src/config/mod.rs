@@ -33,7 +33,7 @@ use luminary::emitter::Selection;
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
+use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, Order};
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{BoundsRule, Variant};
@@ -168,7 +168,7 @@ pub struct AlgorithmSettings {
     /// The selection, if not the preset's.
     pub selection: Option<Selection>,
     /// The restart rule, if not the preset's.
-    pub restart: Option<RestartRule>,
+    pub restart: Option<RestartConfig>,
     /// Bounds of the solutions, if any.
     pub bounds: Option<BoundsSettings>,
     /// The bandit that chooses the emitters of an iteration; without it all of them take part.

@@ -57,16 +57,18 @@ impl AlgorithmSettings {
         match emitter {
             EmitterConfig::Gaussian(config) => config.bounds = bounds,
             EmitterConfig::IsoLine(config) => config.bounds = bounds,
+            EmitterConfig::Genetic(config) => config.bounds = bounds,
+            EmitterConfig::GradientOperator(config) => config.bounds = bounds,
             EmitterConfig::Evolution(config) => {
                 config.bounds = bounds;
-                config.ranker = self.ranker.unwrap_or(config.ranker);
+                config.ranker = self.ranker.clone().unwrap_or(config.ranker.clone());
                 config.selection = self.selection.unwrap_or(config.selection);
                 config.restart = self.restart.unwrap_or(config.restart);
                 config.strategy = self.strategy_config();
             }
             EmitterConfig::Arborescence(config) => {
                 config.bounds = bounds;
-                config.ranker = self.ranker.unwrap_or(config.ranker);
+                config.ranker = self.ranker.clone().unwrap_or(config.ranker.clone());
                 config.selection = self.selection.unwrap_or(config.selection);
                 config.restart = self.restart.unwrap_or(config.restart);
                 config.strategy = self.strategy_config();

@@ -5,29 +5,35 @@
 
 mod feedback;
 mod elites;
-mod gaussian;
-mod iso_line;
+mod start;
+mod operator;
+mod variation;
+mod parts;
 mod learner;
 mod evolution;
+mod jacobian;
 mod arborescence;
+mod gradient_operator;
 
 use std::any::Any;
 
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
-pub use arborescence::{ArborescenceConfig, ArborescenceEmitter};
+pub use arborescence::{ArborescenceConfig, ArborescenceEmitter, Branching};
 pub use elites::{EliteSource, EliteView};
 pub use evolution::{EvolutionConfig, EvolutionEmitter};
 pub use feedback::{Feedback, NamedColumns};
-pub use gaussian::{GaussianConfig, GaussianEmitter};
-pub use iso_line::{IsoLineConfig, IsoLineEmitter};
+pub use gradient_operator::{GradientOperatorConfig, GradientOperatorEmitter};
 pub use learner::Selection;
+pub use operator::Operator;
+pub use parts::LearnerParts;
+pub use variation::{GaussianConfig, GeneticConfig, IsoLineConfig, VariationEmitter};
 
 use crate::error::{CheckpointError, ConfigError};
+use crate::ranker::Column;
 use crate::restart::RestartCounts;
 use crate::strategy::{Bounds, MAX_BATCH_SIZE};
-use elites::draw_solution;
 
 /// A source of solutions that learns from what became of them.
 ///
@@ -43,6 +49,12 @@ pub trait Emitter: Any + Send {
         true
     }
 
+    /// Rows of an `ask` in an iteration that is asked for as a whole, given the archive as it is: `batch_size`, except
+    /// for emitters that start with solutions of another number.
+    fn n_rows(&self, _elites: &dyn EliteSource) -> usize {
+        self.batch_size()
+    }
+
     /// Writes solutions row by row. An emitter with generations is asked for at least `batch_size` rows; when it is for
     /// more, some of them will be told without a value.
     fn ask(&mut self, elites: &dyn EliteSource, solutions: &mut [f64]);
@@ -52,6 +64,11 @@ pub trait Emitter: Any + Send {
 
     /// Second half of tell: learns from the order of the rows and restarts if need be.
     fn adapt(&mut self, _elites: &dyn EliteSource, _feedback: &Feedback<'_>) {}
+
+    /// Columns that feedback must have. An archive that does not report them is refused when the scheduler is built.
+    fn requires(&self) -> Vec<Column> {
+        Vec::new()
+    }
 
     /// Number of nearest elites by which the emitter wants the novelty of its rows, if it does.
     fn novelty_neighbours(&self) -> Option<usize> {
@@ -63,7 +80,13 @@ pub trait Emitter: Any + Send {
         0
     }
 
-    /// Writes `n_gradients` solutions row by row.
+    /// The same in an iteration that is asked for as a whole, given the archive as it is: `n_gradients`, except for
+    /// emitters that start without.
+    fn n_gradient_rows(&self, _elites: &dyn EliteSource) -> usize {
+        self.n_gradients()
+    }
+
+    /// Writes solutions row by row.
     fn ask_gradients(&mut self, _elites: &dyn EliteSource, _solutions: &mut [f64]) {}
 
     /// Takes the Jacobians at those solutions: for each, `1 + k` rows, the objective's gradient first.
@@ -97,20 +120,16 @@ impl dyn Emitter {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EmitterState<'a> {
-    /// Of a Gaussian or iso-line emitter: nothing but its random stream.
-    Variation(VariationState),
+    /// Of a Gaussian, iso-line or genetic emitter.
+    Variation(variation::VariationState),
     /// Of an evolution strategy emitter.
     Evolution(learner::LearnerState<'a>),
     /// Of a gradient arborescence emitter.
     Arborescence(arborescence::ArborescenceState<'a>),
+    /// Of a gradient operator emitter.
+    GradientOperator(gradient_operator::GradientOperatorState<'a>),
     /// Of a custom emitter, in its own encoding.
     Custom(serde_bytes::ByteBuf),
-}
-
-/// The state of emitters that only vary elites.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct VariationState {
-    rng: WideRng,
 }
 
 pub(crate) fn wrong_state() -> CheckpointError {
@@ -129,10 +148,14 @@ pub enum EmitterConfig {
     Gaussian(GaussianConfig),
     /// Elites plus noise plus a stretch along the line to another elite (MAP-Elites line).
     IsoLine(IsoLineConfig),
+    /// Elites varied by an operator of choice.
+    Genetic(GeneticConfig),
     /// An evolution strategy that climbs archive improvement (CMA-ME, CMA-MAE).
     Evolution(EvolutionConfig),
     /// An evolution strategy over gradient coefficients (CMA-MEGA, CMA-MAEGA).
     Arborescence(ArborescenceConfig),
+    /// Varied elites, and one step from each along its gradients (OMG-MEGA).
+    GradientOperator(GradientOperatorConfig),
 }
 
 /// What every emitter needs to know of its surroundings.
@@ -158,10 +181,12 @@ impl EmitterConfig {
     /// Checks the settings and builds the emitter.
     pub fn build(&self, shape: &EmitterShape<'_>) -> Result<Box<dyn Emitter>, ConfigError> {
         Ok(match self {
-            Self::Gaussian(config) => Box::new(GaussianEmitter::new(config, shape)?),
-            Self::IsoLine(config) => Box::new(IsoLineEmitter::new(config, shape)?),
+            Self::Gaussian(config) => Box::new(VariationEmitter::new(&config.into(), shape)?),
+            Self::IsoLine(config) => Box::new(VariationEmitter::new(&config.into(), shape)?),
+            Self::Genetic(config) => Box::new(VariationEmitter::new(config, shape)?),
             Self::Evolution(config) => Box::new(EvolutionEmitter::new(config, shape)?),
             Self::Arborescence(config) => Box::new(ArborescenceEmitter::new(config, shape)?),
+            Self::GradientOperator(config) => Box::new(GradientOperatorEmitter::new(config, shape)?),
         })
     }
 
@@ -170,7 +195,7 @@ impl EmitterConfig {
         let (selection, batch_size) = match self {
             Self::Evolution(config) => (config.selection, config.batch_size),
             Self::Arborescence(config) => (config.selection, Some(config.batch_size)),
-            Self::Gaussian(_) | Self::IsoLine(_) => return Ok(()),
+            Self::Gaussian(_) | Self::IsoLine(_) | Self::Genetic(_) | Self::GradientOperator(_) => return Ok(()),
         };
         match (selection, batch_size) {
             (Selection::Mu, Some(1)) => Err(ConfigError::TooFew {

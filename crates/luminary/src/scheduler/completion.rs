@@ -218,6 +218,7 @@ impl Protocol {
             delta: improvement,
             visits,
             novelty,
+            extras: answer.extras,
         };
         let effect = self.settle(parts, &ticket, Some(&row));
         Ok(Told { effect, status: Some(status), improvement: Some(improvement) })

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::protocol::Protocol;
 use super::ticket::TicketKind;
 use crate::archive::{Archive, Status};
-use crate::emitter::{Emitter, Feedback};
+use crate::emitter::{Emitter, Feedback, NamedColumns};
 use crate::serde_floats;
 
 /// Rows drawn together. The emitter learns once `n_wanted` of them are settled.
@@ -28,6 +29,9 @@ pub(super) struct Generation {
     /// Empty unless the emitter asked for it.
     #[serde(with = "serde_floats")]
     novelty: Vec<f64>,
+    /// A buffer for each extra column of the archive; empty before the first result.
+    #[serde(default)]
+    extras: Vec<Vec<f64>>,
     /// Empty unless gradients are wanted.
     #[serde(with = "serde_floats")]
     jacobians: Vec<f64>,
@@ -42,6 +46,7 @@ pub(super) struct OneRow<'a> {
     pub(super) delta: f64,
     pub(super) visits: u64,
     pub(super) novelty: Option<f64>,
+    pub(super) extras: &'a [&'a [f64]],
 }
 
 impl Generation {
@@ -58,6 +63,7 @@ impl Generation {
             delta: vec![f64::NEG_INFINITY; n_rows],
             visits: vec![0; n_rows],
             novelty: Vec::new(),
+            extras: Vec::new(),
             jacobians: Vec::new(),
         }
     }
@@ -67,7 +73,11 @@ impl Generation {
     }
 
     /// Whether its lengths belong to rows of this size: a loaded generation may say anything.
-    pub(super) fn is_sound(&self, n_wanted: usize, n_rows: usize, solution_dim: usize, measure_dim: usize) -> bool {
+    pub(super) fn is_sound(&self, n_wanted: usize, n_rows: usize, protocol: &Protocol) -> bool {
+        let measure_dim = protocol.measure_dim;
+        let solution_dim = protocol.solution_dim;
+        let widths = &protocol.extra_widths;
+        let has_width = |(column, width): (&Vec<f64>, &usize)| column.len() == n_rows * width;
         let is_empty_or = |column: &[f64], width: usize| column.is_empty() || column.len() == n_rows * width;
         self.n_wanted == n_wanted
             && self.n_rows() == n_rows
@@ -77,6 +87,8 @@ impl Generation {
             && self.visits.len() == n_rows
             && is_empty_or(&self.measures, measure_dim)
             && is_empty_or(&self.novelty, 1)
+            && (self.extras.is_empty() || self.extras.len() == widths.len())
+            && self.extras.iter().zip(widths).all(has_width)
             && is_empty_or(&self.jacobians, (1 + measure_dim) * solution_dim)
             && self.n_issued <= n_rows
             && self.n_counted < n_wanted
@@ -112,6 +124,12 @@ impl Generation {
             self.novelty.resize(n_rows, f64::NEG_INFINITY);
             self.novelty[row] = novelty;
         }
+        self.extras.resize(result.extras.len(), Vec::new());
+        for (column, values) in self.extras.iter_mut().zip(result.extras) {
+            let width = values.len();
+            column.resize(n_rows * width, f64::NAN);
+            column[row * width..][..width].copy_from_slice(values);
+        }
         if let Some(jacobian) = result.jacobian {
             self.jacobians.resize(n_rows * jacobian.len(), f64::NAN);
             self.jacobians[row * jacobian.len()..][..jacobian.len()].copy_from_slice(jacobian);
@@ -143,8 +161,15 @@ impl Generation {
         if emitter.novelty_neighbours().is_some() {
             self.novelty.resize(n_rows, f64::NEG_INFINITY);
         }
+        let extra_columns = &archive.config().extra_columns;
+        self.extras.resize(extra_columns.len(), Vec::new());
+        for (column, extra) in self.extras.iter_mut().zip(extra_columns) {
+            column.resize(n_rows * extra.width, f64::NAN);
+        }
+        let extras: Vec<&[f64]> = self.extras.iter().map(Vec::as_slice).collect();
         let mut feedback = Feedback::new(&self.solutions, &self.objectives, &self.measures, &self.status, &self.delta)
-            .with_visits(&self.visits);
+            .with_visits(&self.visits)
+            .with_extras(NamedColumns::new(extra_columns, &extras, 0));
         if !self.novelty.is_empty() {
             feedback = feedback.with_novelty(&self.novelty);
         }

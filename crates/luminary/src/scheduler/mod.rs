@@ -182,12 +182,12 @@ impl Scheduler {
 
     /// The call that must come next: after a restored checkpoint it may be the second half of a round.
     pub fn next_call(&self) -> NextCall {
-        self.protocol.next_call(&self.emitters)
+        self.protocol.next_call(&self.emitters, &self.archive)
     }
 
     /// Whether the next iteration starts with [`ask_gradients`](Self::ask_gradients).
     pub fn needs_gradients(&self) -> bool {
-        self.protocol.needs_gradients(&self.emitters)
+        self.protocol.needs_gradients(&self.emitters, &self.archive)
     }
 
     /// Whether any emitter uses gradients.

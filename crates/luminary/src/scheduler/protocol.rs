@@ -21,6 +21,7 @@ use super::ticket::{Order, TicketId};
 use crate::archive::{AddReport, Archive, Batch, NonFinite};
 use crate::emitter::{Emitter, Feedback};
 use crate::error::{CallError, ConfigError};
+use crate::ranker::check_columns;
 use crate::strategy::MAX_BATCH_SIZE;
 
 /// Surplus rows beyond this factor would only waste evaluations.
@@ -134,6 +135,9 @@ impl Protocol {
         if parts.emitters.is_empty() {
             return Err(ConfigError::TooFew { what: "the number of emitters", minimum: 1, found: 0 });
         }
+        for emitter in &*parts.emitters {
+            check_columns(&**emitter, parts.archive)?;
+        }
         check_initial(config.initial)?;
         check_order(config.order, parts.emitters)?;
         let n_emitters = parts.emitters.len();
@@ -184,18 +188,18 @@ impl Protocol {
     }
 
     /// Whether the next whole iteration starts with gradients.
-    pub fn needs_gradients<E: EmitterHandle>(&self, emitters: &[E]) -> bool {
-        let uses_gradients = |(i, emitter): (usize, &E)| self.is_active(i) && emitter.n_gradients() > 0;
+    pub fn needs_gradients<E: EmitterHandle>(&self, emitters: &[E], archive: &Archive) -> bool {
+        let uses_gradients = |(i, emitter): (usize, &E)| self.is_active(i) && emitter.n_gradient_rows(archive) > 0;
         self.progress.initial_done && emitters.iter().enumerate().any(uses_gradients)
     }
 
     /// The call that must come next: after a restored checkpoint it may be the second half of a round.
-    pub fn next_call<E: EmitterHandle>(&self, emitters: &[E]) -> NextCall {
+    pub fn next_call<E: EmitterHandle>(&self, emitters: &[E], archive: &Archive) -> NextCall {
         if self.order != Order::Rows || self.round.is_partly_told() {
             return NextCall::Tickets;
         }
         match self.progress.phase {
-            Phase::Ready if self.needs_gradients(emitters) => NextCall::AskGradients,
+            Phase::Ready if self.needs_gradients(emitters, archive) => NextCall::AskGradients,
             Phase::Ready | Phase::GradientsTold => NextCall::Ask,
             Phase::InitialAsked | Phase::Asked => NextCall::Tell,
             Phase::GradientsAsked => NextCall::TellGradients,

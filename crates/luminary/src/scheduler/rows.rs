@@ -9,7 +9,7 @@ use super::row_tickets::RowTickets;
 use super::run::{Observer, Stage};
 use super::ticket::{Order, TicketId, TicketKind};
 use crate::archive::{AddReport, Batch, NonFinite};
-use crate::emitter::{EliteSource, Emitter, Feedback};
+use crate::emitter::{EliteSource, Emitter, Feedback, NamedColumns};
 use crate::error::CallError;
 use crate::problem::RowFailure;
 
@@ -129,12 +129,12 @@ impl Protocol {
         if !self.progress.initial_done {
             self.draw_initial(parts.emitters.len());
             self.progress.phase = Phase::InitialAsked;
-        } else if self.progress.phase == Phase::Ready && self.needs_gradients(parts.emitters) {
-            self.lay_out_rows(parts.emitters, |emitter| emitter.n_gradients());
+        } else if self.progress.phase == Phase::Ready && self.needs_gradients(parts.emitters, parts.archive) {
+            self.lay_out_rows(parts.emitters, |emitter| emitter.n_gradient_rows(parts.archive));
             self.draw(parts, |emitter, elites, solutions| emitter.ask_gradients(elites, solutions));
             self.progress.phase = Phase::GradientsAsked;
         } else {
-            self.lay_out_rows(parts.emitters, |emitter| emitter.batch_size());
+            self.lay_out_rows(parts.emitters, |emitter| emitter.n_rows(parts.archive));
             self.draw(parts, |emitter, elites, solutions| emitter.ask(elites, solutions));
             self.progress.phase = Phase::Asked;
         }
@@ -246,8 +246,9 @@ impl Protocol {
         values: &Values<'_>,
         observer: &mut dyn Observer,
     ) {
-        let Values { objectives, measures, .. } = *values;
+        let Values { objectives, measures, extras, .. } = *values;
         let Round { rows, solutions, novelty, report, .. } = &self.round;
+        let extra_columns = &parts.archive.config().extra_columns;
         let (dim, k) = (self.solution_dim, self.measure_dim);
         let feedback = |rows: Range<usize>, wants: Novelty| {
             let feedback = Feedback::new(
@@ -257,7 +258,8 @@ impl Protocol {
                 &report.status[rows.clone()],
                 &report.delta[rows.clone()],
             )
-            .with_visits(&report.visits[rows.clone()]);
+            .with_visits(&report.visits[rows.clone()])
+            .with_extras(NamedColumns::new(extra_columns, extras, rows.start));
             if wants == Novelty::Wanted { feedback.with_novelty(&novelty[rows]) } else { feedback }
         };
         learn(self.threads, parts.archive, parts.emitters, rows, &feedback, observer);
@@ -304,7 +306,7 @@ impl Protocol {
 
     /// Refuses a call for a whole iteration that is not the one that is due.
     fn expect_call<E: EmitterHandle>(&self, parts: &Parts<'_, E>, call: NextCall) -> Result<(), CallError> {
-        match self.next_call(parts.emitters) {
+        match self.next_call(parts.emitters, parts.archive) {
             due if due == call && self.order == Order::Rows => Ok(()),
             due => Err(CallError::Order { expected: due.name(), found: call.name() }),
         }

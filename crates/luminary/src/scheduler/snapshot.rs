@@ -13,7 +13,7 @@ use super::protocol::{EmitterHandle, Phase, Progress, Protocol};
 use super::row_tickets::RowTickets;
 use super::ticket::{Order, TicketKind};
 use super::{Scheduler, SchedulerConfig};
-use crate::archive::ArchiveState;
+use crate::archive::{Archive, ArchiveState};
 use crate::emitter::EmitterState;
 use crate::error::CheckpointError;
 use crate::serde_floats::{self, Floats};
@@ -114,7 +114,7 @@ impl Scheduler {
         for (emitter, state) in self.emitters.iter_mut().zip(state.emitters) {
             emitter.load(state)?;
         }
-        self.protocol.load(state.protocol, &self.emitters)
+        self.protocol.load(state.protocol, &self.emitters, &self.archive)
     }
 }
 
@@ -139,11 +139,12 @@ impl Protocol {
         }
     }
 
-    /// Takes over a saved state; the emitters must be those of the state, already loaded.
+    /// Takes over a saved state; emitters and archive must be those of the state, already loaded.
     pub(super) fn load<E: EmitterHandle>(
         &mut self,
         state: ProtocolState<'_>,
         emitters: &[E],
+        archive: &Archive,
     ) -> Result<(), CheckpointError> {
         expect_len("bandits", self.bandit.iter().len(), state.bandit.iter().len())?;
         if let (Some(bandit), Some(state)) = (&mut self.bandit, state.bandit) {
@@ -163,7 +164,7 @@ impl Protocol {
             self.check_completion(&completion, emitters)?;
             self.completion = completion.into_owned();
         }
-        self.load_round(emitters, &state.rows, state.n_rows, &state.solutions)?;
+        self.load_round(emitters, archive, &state.rows, state.n_rows, &state.solutions)?;
         self.round.first_id = state.first_id;
         let last = state.first_id.checked_add(self.round.n_rows as u64);
         if !self.is_between_rounds() && last.is_none_or(|last| last > self.progress.next_id) {
@@ -184,6 +185,7 @@ impl Protocol {
     fn load_round<E: EmitterHandle>(
         &mut self,
         emitters: &[E],
+        archive: &Archive,
         rows: &[Range<usize>],
         n_rows: usize,
         solutions: &[f64],
@@ -196,8 +198,8 @@ impl Protocol {
                 self.round.rows.resize(emitters.len(), 0..0);
                 self.round.n_rows = n_rows;
             }
-            Phase::GradientsAsked => self.lay_out_rows(emitters, |emitter| emitter.n_gradients()),
-            Phase::Asked => self.lay_out_rows(emitters, |emitter| emitter.batch_size()),
+            Phase::GradientsAsked => self.lay_out_rows(emitters, |emitter| emitter.n_gradient_rows(archive)),
+            Phase::Asked => self.lay_out_rows(emitters, |emitter| emitter.n_rows(archive)),
         }
         if self.round.rows != rows {
             return Err(mismatch(
@@ -232,7 +234,7 @@ impl Protocol {
                 TicketKind::Gradient => n_wanted,
                 TicketKind::Value => (n_wanted as f64 * over_issue).ceil() as usize,
             };
-            if !drawn.is_sound(n_wanted, n_rows, self.solution_dim, self.measure_dim) {
+            if !drawn.is_sound(n_wanted, n_rows, self) {
                 return Err(mismatch("tickets", "a generation of the emitter's size", "another"));
             }
         }

@@ -11,6 +11,7 @@ pub mod sep_cma;
 mod stop;
 mod weights;
 
+use std::any::Any;
 use std::borrow::Cow;
 
 use luminary_math::WideRng;
@@ -28,7 +29,7 @@ use crate::error::{CheckpointError, ConfigError};
 /// A distribution to sample from that learns from rankings.
 ///
 /// The order of calls is `ask`, `tell`, `ask`, ...; `reset` may come at any time and starts anew.
-pub trait EvolutionStrategy: Send {
+pub trait EvolutionStrategy: Any + Send {
     /// Draws as many solutions as there is room for, row by row: `batch_size`, or more if some of them may never be
     /// evaluated (over-issue), up to [`MAX_BATCH_SIZE`].
     ///
@@ -56,6 +57,35 @@ pub trait EvolutionStrategy: Send {
 
     /// Rows that a `tell` expects to count, and the least that an `ask` draws.
     fn batch_size(&self) -> usize;
+
+    /// What the strategy has learnt, for a checkpoint. A strategy that cannot be saved makes the checkpoint fail, not the
+    /// run.
+    ///
+    /// # Errors
+    /// When the strategy cannot be saved.
+    fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        Err(CheckpointError::Unsupported { what: "strategy" })
+    }
+
+    /// Takes over what [`to_bytes`](Self::to_bytes) of such a strategy returned.
+    ///
+    /// # Errors
+    /// Bytes of another strategy.
+    fn load_bytes(&mut self, _bytes: &[u8]) -> Result<(), CheckpointError> {
+        Err(CheckpointError::Unsupported { what: "strategy" })
+    }
+}
+
+impl dyn EvolutionStrategy {
+    /// The strategy as the type it is, if it is a `T`.
+    pub fn downcast_ref<T: EvolutionStrategy>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// The strategy as the type it is, if it is a `T`.
+    pub fn downcast_mut<T: EvolutionStrategy>(&mut self) -> Option<&mut T> {
+        (self as &mut dyn Any).downcast_mut()
+    }
 }
 
 /// Why a strategy cannot go on from where it is. Each is an event of the algorithm, not an error.
@@ -255,24 +285,55 @@ impl Strategy {
             (Self::SepCmaEs(strategy), StrategyState::SepCmaEs(state)) => strategy.load(state.into_owned()),
             (Self::LmMaEs(strategy), StrategyState::LmMaEs(state)) => strategy.load(state.into_owned()),
             (Self::OpenAiEs(strategy), StrategyState::OpenAiEs(state)) => strategy.load(state.into_owned()),
-            (_, state) => Err(CheckpointError::Mismatch {
-                what: "strategy",
-                expected: "the strategy of the configuration".into(),
-                found: state.name().into(),
-            }),
+            (_, state) => Err(state.unexpected()),
         }
+    }
+}
+
+impl EvolutionStrategy for Strategy {
+    fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]) {
+        self.get_mut().ask(rng, solutions);
+    }
+
+    fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize) {
+        self.get_mut().tell(solutions, ranking, n_parents);
+    }
+
+    fn stop_reason(&self) -> Option<StopReason> {
+        self.get().stop_reason()
+    }
+
+    fn reset(&mut self, mean: &[f64]) {
+        self.get_mut().reset(mean);
+    }
+
+    fn mean(&self) -> &[f64] {
+        self.get().mean()
+    }
+
+    fn batch_size(&self) -> usize {
+        self.get().batch_size()
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        self.to_bytes()
+    }
+
+    fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
+        self.load_bytes(bytes)
     }
 }
 
 /// A strategy's part of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::enum_variant_names, reason = "they are the strategies' names")]
 pub(crate) enum StrategyState<'a> {
     CmaEs(cma::CmaState<'a>),
     SepCmaEs(Cow<'a, sep_cma::SepCmaState>),
     LmMaEs(Cow<'a, lm_ma::LmMaState>),
     OpenAiEs(Cow<'a, open_ai::OpenAiState>),
+    /// Of a custom strategy, in its own encoding.
+    Custom(serde_bytes::ByteBuf),
 }
 
 impl StrategyState<'_> {
@@ -282,6 +343,16 @@ impl StrategyState<'_> {
             Self::SepCmaEs(_) => "sep-CMA-ES",
             Self::LmMaEs(_) => "LM-MA-ES",
             Self::OpenAiEs(_) => "OpenAI-ES",
+            Self::Custom(_) => "a custom strategy",
+        }
+    }
+
+    /// The error of a state that is another strategy's.
+    pub(crate) fn unexpected(&self) -> CheckpointError {
+        CheckpointError::Mismatch {
+            what: "strategy",
+            expected: "the strategy of the emitter".into(),
+            found: self.name().into(),
         }
     }
 }

@@ -7,7 +7,7 @@ use luminary::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, Gaus
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::{DifferentiableProblem, Problem};
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
+use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Order, Pool, Reselect, SchedulerConfig};
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{
@@ -54,7 +54,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     all
 }
 
-/// Every ranker.
+/// Every ranker that an archive with cells can serve.
 pub(crate) fn rankers() -> Vec<RankerConfig> {
     vec![
         RankerConfig::Improvement,
@@ -98,6 +98,7 @@ pub(crate) fn emitters(
                 sigma: vec![0.5],
                 batch_size: 6,
                 bounds: bounds.clone(),
+                initial_solutions: None,
             }),
         ),
         (
@@ -108,6 +109,7 @@ pub(crate) fn emitters(
                 line_sigma: 0.4,
                 batch_size: 6,
                 bounds: bounds.clone(),
+                initial_solutions: None,
             }),
         ),
         ("evolution", EmitterConfig::Evolution(evolution(x0.clone(), strategy.clone(), bounds.clone()))),
@@ -121,7 +123,7 @@ fn evolution(x0: Vec<f64>, strategy: StrategyConfig, bounds: Option<Bounds>) -> 
         sigma0: 0.5,
         ranker: RankerConfig::Improvement,
         selection: Selection::Mu,
-        restart: RestartRule { no_improvement: false, every: Some(9) },
+        restart: RestartConfig { no_improvement: false, every: Some(9) },
         strategy,
         batch_size: Some(8),
         bounds,
@@ -136,7 +138,7 @@ fn arborescence(x0: Vec<f64>, strategy: StrategyConfig, bounds: Option<Bounds>) 
         step: GradientConfig::adam(0.2),
         ranker: RankerConfig::Improvement,
         selection: Selection::Mu,
-        restart: RestartRule { no_improvement: false, every: Some(9) },
+        restart: RestartConfig { no_improvement: false, every: Some(9) },
         strategy,
         batch_size: 6,
         normalise: Some(1e-8),
@@ -212,8 +214,8 @@ fn ranked(ranker: RankerConfig) -> Scenario {
     let problem = LinearProjection::rastrigin(4).unwrap();
     let mut evolution = evolution(vec![0.0; 4], StrategyConfig::default(), None);
     let mut arborescence = arborescence(vec![0.0; 4], StrategyConfig::default(), None);
-    evolution.ranker = ranker;
-    arborescence.ranker = ranker;
+    evolution.ranker = ranker.clone();
+    arborescence.ranker = ranker.clone();
     let kinds = vec![EmitterConfig::Evolution(evolution), EmitterConfig::Arborescence(arborescence)];
     Scenario { name: format!("ranker {ranker:?}"), config: config(&problem, kinds), problem: Box::new(problem) }
 }

@@ -5,8 +5,8 @@ use luminary::archive::NonFinite;
 use luminary::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, Feedback, Selection};
 use luminary::preset::Preset;
 use luminary::problem::{DifferentiableProblem, Problem};
-use luminary::ranker::Ranker;
-use luminary::restart::RestartRule;
+use luminary::ranker::RankOutcome;
+use luminary::restart::RestartConfig;
 use luminary::scheduler::{EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
 use luminary::strategy::gradient::{GradientConfig, GradientOptimizer};
 use luminary::strategy::{Strategy, StrategyConfig, StrategyShape, recombination_weights};
@@ -66,12 +66,13 @@ fn the_evolution_emitter_is_its_strategy_told_the_ranking() {
         for (selection, no_improvement) in [(Selection::Mu, false), (Selection::Filter, true)] {
             let (_, template) = emitters(DIM, &StrategyConfig::default(), None).swap_remove(2);
             let EmitterConfig::Evolution(template) = template else { panic!("the third kind") };
-            let restart = RestartRule { no_improvement, every: Some(11) };
-            let config = EvolutionConfig { ranker: ranker_config, selection, restart, ..template };
+            let restart = RestartConfig { no_improvement, every: Some(11) };
+            let config = EvolutionConfig { ranker: ranker_config.clone(), selection, restart, ..template };
             let mut scheduler = alone(&problem, EmitterConfig::Evolution(config.clone()));
 
             let mut rng = WideRng::from_path(SEED, "emitter/0/strategy");
-            let mut ranker = Ranker::new(ranker_config, &problem.spec().measure_bounds, &mut rng);
+            let mut ranker = ranker_config.build(&problem.spec().measure_bounds).unwrap();
+            ranker.reset(&mut rng);
             let batch_size = config.batch_size.unwrap();
             let shape = StrategyShape { dim: DIM, batch_size, sigma0: config.sigma0, bounds: None };
             let mut strategy = Strategy::new(&config.strategy, shape, &config.x0).unwrap();
@@ -82,7 +83,7 @@ fn the_evolution_emitter_is_its_strategy_told_the_ranking() {
                 assert_eq!(scheduler.ask().unwrap(), rows, "{ranker_config:?}, {selection:?}, iteration {iteration}");
                 tell(&mut scheduler, &problem, &rows, ranker.novelty_neighbours(), |scheduler, feedback| {
                     let mut ranking = Vec::new();
-                    let is_flat = ranker.rank(feedback, &mut ranking);
+                    let is_flat = ranker.rank(feedback, &mut ranking) == RankOutcome::Alike;
                     let n_parents = match selection {
                         Selection::Mu => ranking.len() / 2,
                         Selection::Filter => feedback.n_accepted(),
@@ -118,7 +119,8 @@ fn the_arborescence_emitter_branches_along_gradients_and_steps_to_the_parents() 
         let mut scheduler = alone(&problem, EmitterConfig::Arborescence(config.clone()));
 
         let mut rng = WideRng::from_path(SEED, "emitter/0/strategy");
-        let mut ranker = Ranker::new(config.ranker, &problem.spec().measure_bounds, &mut rng);
+        let mut ranker = config.ranker.build(&problem.spec().measure_bounds).unwrap();
+        ranker.reset(&mut rng);
         let shape = StrategyShape { dim: 3, batch_size: config.batch_size, sigma0: config.sigma0, bounds: None };
         let mut strategy = Strategy::new(&config.strategy, shape, &[0.0; 3]).unwrap();
         let mut optimizer = GradientOptimizer::new(step, &config.x0).unwrap();
@@ -134,7 +136,7 @@ fn the_arborescence_emitter_branches_along_gradients_and_steps_to_the_parents() 
             let rows = scheduler.asked_solutions().to_vec();
             tell(&mut scheduler, &problem, &rows, None, |scheduler, feedback| {
                 let mut ranking = Vec::new();
-                let is_flat = ranker.rank(feedback, &mut ranking);
+                let is_flat = ranker.rank(feedback, &mut ranking) == RankOutcome::Alike;
                 let n_parents = ranking.len() / 2;
                 let mut weights = vec![0.0; n_parents];
                 recombination_weights(&mut weights);

@@ -4,7 +4,7 @@ use luminary::archive::NonFinite;
 use luminary::emitter::EmitterConfig;
 use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
+use luminary::restart::RestartConfig;
 use luminary::scheduler::{EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
 use luminary::strategy::{Bounds, BoundsRule, StrategyConfig};
 
@@ -240,13 +240,14 @@ fn gradients_that_are_not_finite_make_the_emitter_restart() {
 
 #[test]
 fn every_ranker_and_restart_rule_works_in_every_emitter_that_has_one() {
-    let rules = [RestartRule::BASIC, RestartRule::NO_IMPROVEMENT, RestartRule { no_improvement: true, every: Some(5) }];
+    let rules =
+        [RestartConfig::BASIC, RestartConfig::NO_IMPROVEMENT, RestartConfig { no_improvement: true, every: Some(5) }];
     for ranker in rankers() {
         for rule in rules {
             for (name, mut emitter) in emitters(DIM, &StrategyConfig::default(), None) {
                 match &mut emitter {
-                    EmitterConfig::Evolution(config) => (config.ranker, config.restart) = (ranker, rule),
-                    EmitterConfig::Arborescence(config) => (config.ranker, config.restart) = (ranker, rule),
+                    EmitterConfig::Evolution(config) => (config.ranker, config.restart) = (ranker.clone(), rule),
+                    EmitterConfig::Arborescence(config) => (config.ranker, config.restart) = (ranker.clone(), rule),
                     _ => continue,
                 }
                 let problem = bowl();
@@ -288,7 +289,7 @@ fn a_ranker_changes_what_an_emitter_learns() {
         .map(|ranker| {
             let (_, mut emitter) = emitters(DIM, &StrategyConfig::default(), None).swap_remove(2);
             let EmitterConfig::Evolution(config) = &mut emitter else { panic!("the third kind") };
-            config.ranker = ranker;
+            config.ranker = ranker.clone();
             (ranker, trajectory(&mut scheduler(&problem, &emitter, 1), &problem, N_ITERATIONS))
         })
         .collect();
