@@ -32,7 +32,7 @@ pub trait EliteSource: Sync {
     fn elite_solution(&self, i: usize) -> &[f64];
 }
 
-impl EliteSource for Archive {
+impl<A: Archive> EliteSource for A {
     fn n_elites(&self) -> usize {
         self.len()
     }

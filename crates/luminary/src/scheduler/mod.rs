@@ -17,7 +17,7 @@ pub use parallel::Threads;
 pub use run::{Observer, Stage};
 pub(crate) use snapshot::SchedulerState;
 
-use crate::archive::{AddReport, Archive, Batch, NonFinite};
+use crate::archive::{AddReport, Archive, Batch, ColumnData, NonFinite};
 use crate::emitter::{Emitter, EmitterShape, Feedback};
 use crate::error::{CallError, ConfigError};
 use crate::restart::RestartCounts;
@@ -31,8 +31,8 @@ use bandit::Bandit;
 /// Rust problems can be handed to [`run`](Self::run) instead. A failed call changes nothing.
 pub struct Scheduler {
     config: SchedulerConfig,
-    archive: Archive,
-    result: Option<Archive>,
+    archive: Box<dyn Archive>,
+    result: Option<Box<dyn Archive>>,
     emitters: Vec<Box<dyn Emitter>>,
     bandit: Option<Bandit>,
     progress: Progress,
@@ -100,16 +100,19 @@ struct Round {
 }
 
 impl Scheduler {
-    pub(crate) fn new(config: SchedulerConfig, custom: Vec<Box<dyn Emitter>>) -> Result<Self, ConfigError> {
-        let archive = config.archive.build()?;
-        let result = config.result_archive(&archive).map(|result| result.build()).transpose()?;
+    pub(crate) fn new(
+        config: SchedulerConfig,
+        archive: Box<dyn Archive>,
+        custom: Vec<Box<dyn Emitter>>,
+    ) -> Result<Self, ConfigError> {
+        let result = config.result_archive(archive.as_ref()).map(|result| result.build()).transpose()?;
         let mut emitters: Vec<Box<dyn Emitter>> = Vec::new();
         let configs = config.emitters.iter().flat_map(|group| (0..group.count).map(|_| &group.emitter));
         for (i, emitter) in configs.enumerate() {
             emitter.check_can_learn()?;
             emitters.push(emitter.build(&EmitterShape {
                 solution_dim: config.archive.solution_dim,
-                measure_bounds: archive.cells().measure_bounds(),
+                measure_bounds: archive.measure_bounds(),
                 seed: config.seed,
                 path: &format!("emitter/{i}"),
             })?);
@@ -180,7 +183,7 @@ impl Scheduler {
 
     fn ask_emitters(&mut self) {
         self.lay_out_rows(|emitter| emitter.batch_size());
-        let (dim, archive) = (self.config.archive.solution_dim, &self.archive);
+        let (dim, archive) = (self.config.archive.solution_dim, self.archive.as_ref());
         let Round { rows, solutions, .. } = &mut self.round;
         parallel::for_each_emitter(self.threads, &mut self.emitters, rows, solutions, dim, &|emitter, _, solutions| {
             emitter.ask(archive, solutions);
@@ -340,7 +343,8 @@ impl Scheduler {
     ) -> Result<(), CallError> {
         let Self { archive, result, round, threads, .. } = self;
         let Round { solutions, report, result_report, .. } = round;
-        let batch = Batch { solutions, objectives, measures, extras };
+        let extras: Vec<ColumnData<'_>> = extras.iter().map(|&values| values.into()).collect();
+        let batch = Batch { solutions, objectives, measures, extras: &extras };
         let (added, added_to_result) = threads.join(
             || archive.add(&batch, policy, report),
             || result.as_mut().map(|result| result.add(&batch, policy, result_report)),
@@ -354,7 +358,7 @@ impl Scheduler {
     /// Emitters rank and adapt.
     fn learn(&mut self, objectives: &[f64], measures: &[f64], observer: &mut dyn Observer) {
         let Self { archive, emitters, round, threads, config, .. } = self;
-        let (archive, dim, k) = (&*archive, config.archive.solution_dim, archive.measure_dim());
+        let (archive, dim, k) = (archive.as_ref(), config.archive.solution_dim, archive.measure_dim());
         let Round { rows, solutions, novelty, report, .. } = round;
         let feedback = |rows: Range<usize>, wants_novelty: bool| Feedback {
             solutions: &solutions[rows.start * dim..rows.end * dim],
@@ -442,13 +446,13 @@ impl Scheduler {
     }
 
     /// The archive the emitters search.
-    pub fn archive(&self) -> &Archive {
-        &self.archive
+    pub fn archive(&self) -> &dyn Archive {
+        self.archive.as_ref()
     }
 
     /// The elitist archive of everything ever told: what a run is judged by.
-    pub fn result(&self) -> &Archive {
-        self.result.as_ref().unwrap_or(&self.archive)
+    pub fn result(&self) -> &dyn Archive {
+        self.result.as_ref().unwrap_or(&self.archive).as_ref()
     }
 
     /// The configuration the scheduler was built from.

@@ -17,8 +17,8 @@ use crate::strategy::expect_len;
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SchedulerState<'a> {
     progress: Cow<'a, Progress>,
-    archive: ArchiveState<'a>,
-    result: Option<ArchiveState<'a>>,
+    archive: ArchiveState,
+    result: Option<ArchiveState>,
     emitters: Vec<EmitterState<'a>>,
     bandit: Option<Cow<'a, Bandit>>,
     rows: Cow<'a, [Range<usize>]>,
@@ -30,7 +30,7 @@ pub(crate) struct SchedulerState<'a> {
 impl SchedulerState<'_> {
     /// Checks that archive and emitters are as large as the configuration says, so that building it takes no more
     /// memory than the saved scheduler did.
-    pub(crate) fn check_size(&self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
+    pub(crate) fn check_size(&mut self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
         self.archive.check(&config.archive)?;
         let counts = config.emitters.iter().map(|group| group.count);
         expect_len("emitters", counts.fold(n_custom, usize::saturating_add), self.emitters.len())
@@ -48,8 +48,8 @@ impl Scheduler {
         };
         Ok(SchedulerState {
             progress: Cow::Borrowed(&self.progress),
-            archive: self.archive.save(),
-            result: self.result.as_ref().map(|result| result.save()),
+            archive: ArchiveState::of(self.archive.as_ref())?,
+            result: self.result.as_deref().map(ArchiveState::of).transpose()?,
             emitters: self.emitters.iter().map(|emitter| emitter.save()).collect::<Result<_, _>>()?,
             bandit: self.bandit.as_ref().map(Cow::Borrowed),
             rows: rows.into(),
@@ -60,10 +60,10 @@ impl Scheduler {
 
     /// Takes over a saved state; the scheduler must be freshly built from the configuration saved with it.
     pub(crate) fn load(&mut self, state: SchedulerState<'_>) -> Result<(), CheckpointError> {
-        self.archive.load(state.archive)?;
+        state.archive.load_into(self.archive.as_mut())?;
         expect_len("result archives", self.result.iter().len(), state.result.iter().len())?;
         if let (Some(result), Some(state)) = (&mut self.result, state.result) {
-            result.load(state)?;
+            state.load_into(result.as_mut())?;
         }
         expect_len("emitters", self.emitters.len(), state.emitters.len())?;
         for (emitter, state) in self.emitters.iter_mut().zip(state.emitters) {
