@@ -108,7 +108,14 @@ macro_rules! columns {
             $($(#[$doc])* $name(&'a [$type]),)*
         }
 
-        impl ColumnData<'_> {
+        impl<'a> ColumnData<'a> {
+            /// The values of one row of `width` values.
+            pub fn row(&self, row: usize, width: usize) -> ColumnData<'a> {
+                match *self {
+                    $(Self::$name(values) => ColumnData::$name(row_of(values, row, width)),)*
+                }
+            }
+
             /// The type of the values.
             pub fn dtype(&self) -> Dtype {
                 match self {
@@ -168,9 +175,7 @@ macro_rules! columns {
 
             /// The values of one row.
             pub(super) fn row(&self, row: usize, width: usize) -> ColumnData<'_> {
-                match self {
-                    $(Self::$name(values) => ColumnData::$name(row_of(values, row, width)),)*
-                }
+                self.data().row(row, width)
             }
 
             pub(super) fn clear(&mut self) {

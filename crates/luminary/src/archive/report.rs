@@ -113,6 +113,28 @@ impl AddReport {
         Ok(())
     }
 
+    /// Puts the rows of another report, of the same archive, behind its own. Seated rows are not carried over: another
+    /// add may have replaced them.
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.status.extend_from_slice(&other.status);
+        self.delta.extend_from_slice(&other.delta);
+        self.cell.extend_from_slice(&other.cell);
+        self.visits.extend_from_slice(&other.visits);
+        self.n_invalid += other.n_invalid;
+        let columns = [
+            (&mut self.novelty, &other.novelty),
+            (&mut self.local_competition, &other.local_competition),
+            (&mut self.dominated_novelty, &other.dominated_novelty),
+            (&mut self.density, &other.density),
+            (&mut self.discount, &other.discount),
+        ];
+        for (column, others) in columns {
+            if let Some(others) = others {
+                column.get_or_insert_default().extend_from_slice(others);
+            }
+        }
+    }
+
     fn reset(&mut self, n_rows: usize, fills: &[ReportColumn]) {
         self.status.clear();
         self.status.resize(n_rows, Status::Rejected);

@@ -17,12 +17,15 @@ pub struct BanditConfig {
     pub zeta: f64,
     /// When emitters are chosen anew.
     pub reselect: Reselect,
+    /// Who comes first of emitters with the same score.
+    #[serde(default)]
+    pub ties: Ties,
 }
 
 impl BanditConfig {
     /// The exploration weight of the original paper, and re-selection at restarts.
     pub fn new(n_active: usize) -> Self {
-        Self { n_active, zeta: 0.05, reselect: Reselect::Restarted }
+        Self { n_active, zeta: 0.05, reselect: Reselect::Restarted, ties: Ties::First }
     }
 
     pub(super) fn check(&self, n_emitters: usize) -> Result<(), ConfigError> {
@@ -51,6 +54,17 @@ pub enum Reselect {
     All,
 }
 
+/// Who comes first of emitters with the same score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ties {
+    /// The one with the lowest number.
+    #[default]
+    First,
+    /// The one with the highest number, as in pyribs.
+    Last,
+}
+
 /// What the bandit knows of each emitter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Bandit {
@@ -67,10 +81,11 @@ struct Arm {
 }
 
 impl Bandit {
+    /// All emitters are alike at first, so those with the lowest numbers begin.
     pub(super) fn new(config: BanditConfig, n_emitters: usize) -> Self {
-        let mut bandit = Self { config, arms: vec![Arm::default(); n_emitters] };
-        bandit.fill_places();
-        bandit
+        let mut arms = vec![Arm::default(); n_emitters];
+        arms[..config.n_active].iter_mut().for_each(|arm| arm.is_active = true);
+        Self { config, arms }
     }
 
     pub(super) fn is_active(&self, emitter: usize) -> bool {
@@ -89,7 +104,7 @@ impl Bandit {
         }
     }
 
-    /// Gives free places to the emitters with the best scores, the first of equals.
+    /// Gives free places to the emitters with the best scores.
     pub(super) fn fill_places(&mut self) {
         let total: u64 = self.arms.iter().map(|arm| arm.n_emitted).sum();
         let n_active = self.arms.iter().filter(|arm| arm.is_active).count();
@@ -97,7 +112,11 @@ impl Bandit {
             let zeta = self.config.zeta;
             let free = self.arms.iter().enumerate().filter(|(_, arm)| !arm.is_active);
             let scored = free.map(|(i, arm)| (i, arm.score(total, zeta)));
-            let best = scored.reduce(|best, next| if next.1 > best.1 { next } else { best });
+            let best = scored.reduce(|best, next| match self.config.ties {
+                Ties::Last if next.1 == best.1 => next,
+                _ if next.1 > best.1 => next,
+                _ => best,
+            });
             let (best, _) = best.expect("the pool has at least n_active emitters");
             self.arms[best].is_active = true;
         }
@@ -128,7 +147,7 @@ mod tests {
 
     #[test]
     fn untried_emitters_come_first_then_the_successful_ones() {
-        let mut bandit = Bandit::new(BanditConfig { n_active: 1, zeta: 0.05, reselect: Reselect::All }, 3);
+        let mut bandit = Bandit::new(BanditConfig { reselect: Reselect::All, ..BanditConfig::new(1) }, 3);
         for round in 0..3 {
             assert!(bandit.is_active(round));
             bandit.note(round, 100, if round == 1 { 90 } else { 10 }, Some(0));
@@ -144,6 +163,17 @@ mod tests {
         bandit.note(1, 10, 0, Some(1));
         bandit.fill_places();
         assert!(bandit.is_active(0) && bandit.is_active(2) && !bandit.is_active(1));
+    }
+
+    #[test]
+    fn of_equals_the_first_or_the_last_takes_a_free_place() {
+        for (ties, expected) in [(Ties::First, 1), (Ties::Last, 3)] {
+            let mut bandit = Bandit::new(BanditConfig { ties, ..BanditConfig::new(1) }, 4);
+            assert!(bandit.is_active(0), "the first begins in any case");
+            bandit.note(0, 10, 10, None);
+            bandit.fill_places();
+            assert!(bandit.is_active(expected));
+        }
     }
 
     #[test]

@@ -200,6 +200,7 @@ impl Protocol {
         }
         let novelty = self.novelty_of(parts, ticket.emitter, answer.measures);
         let ticket = self.close(id, Settled::Told(answer.digest()));
+        let adding = self.adding();
         let report = &mut self.round.report;
         let extras: Vec<ColumnData<'_>> = answer.extras.iter().map(|&values| values.into()).collect();
         let batch = Batch {
@@ -208,7 +209,8 @@ impl Protocol {
             measures: answer.measures,
             extras: &extras,
         };
-        Self::add(self.threads, parts, &batch, NonFinite::Fail, report, &mut AddReport::default())
+        adding
+            .add(parts, &batch, NonFinite::Fail, report, &mut AddReport::default())
             .expect("the answer was checked");
         let (status, improvement, visits) = (report.status[0], report.delta[0], report.visits[0]);
         let row = OneRow {

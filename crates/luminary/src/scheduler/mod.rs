@@ -5,6 +5,8 @@
 
 pub(crate) mod parallel;
 mod protocol;
+mod access;
+mod adding;
 mod rows;
 mod tickets;
 mod row_tickets;
@@ -19,7 +21,8 @@ mod memory;
 mod snapshot;
 mod ticket;
 
-pub use bandit::{BanditConfig, Reselect};
+pub use adding::AddMode;
+pub use bandit::{BanditConfig, Reselect, Ties};
 pub use call::Call;
 pub use config::{EmitterGroup, InitialPopulation, Pool, SchedulerConfig};
 pub use failures::{Failures, NOT_FINITE};
@@ -200,12 +203,12 @@ impl Scheduler {
 
     /// The rows last asked for as a whole.
     pub fn asked_solutions(&self) -> &[f64] {
-        &self.protocol.round.solutions
+        self.protocol.asked_solutions()
     }
 
     /// What became of the rows last told.
     pub fn last_report(&self) -> &AddReport {
-        &self.protocol.round.report
+        self.protocol.last_report()
     }
 
     /// The archive the emitters search.
@@ -230,7 +233,7 @@ impl Scheduler {
 
     /// Whether ask, evaluation and adaptation use threads. Results do not depend on it.
     pub fn set_threads(&mut self, threads: Threads) {
-        self.protocol.threads = threads;
+        self.protocol.set_threads(threads);
     }
 
     /// Iterations told. In completion order there are none; as many evaluations as an iteration has count for one.
@@ -245,17 +248,17 @@ impl Scheduler {
 
     /// Rows without a value: failed, or with an objective or measures that were not finite.
     pub fn n_invalid(&self) -> u64 {
-        self.protocol.progress.n_invalid
+        self.protocol.n_invalid()
     }
 
     /// The same by cause.
     pub fn failures(&self) -> &Failures {
-        &self.protocol.failures
+        self.protocol.failures()
     }
 
     /// Solutions that were injected.
     pub fn n_injected(&self) -> u64 {
-        self.protocol.progress.n_injected
+        self.protocol.n_injected()
     }
 
     /// Calls of [`ask_tickets`](Self::ask_tickets), [`tell_ticket`](Self::tell_ticket), [`fail`](Self::fail),

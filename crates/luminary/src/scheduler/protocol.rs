@@ -9,6 +9,7 @@ use std::ops::{DerefMut, Range};
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
+use super::adding::AddMode;
 use super::bandit::Bandit;
 use super::completion::Completion;
 use super::config::{InitialPopulation, Pool, SchedulerConfig};
@@ -18,9 +19,9 @@ use super::parallel::{self, Threads};
 use super::rows::Round;
 use super::run::{Observer, Stage};
 use super::ticket::{Order, TicketId};
-use crate::archive::{AddReport, Archive, Batch, NonFinite};
+use crate::archive::{Archive, NonFinite};
 use crate::emitter::{Emitter, Feedback};
-use crate::error::{CallError, ConfigError};
+use crate::error::ConfigError;
 use crate::ranker::check_columns;
 use crate::strategy::MAX_BATCH_SIZE;
 
@@ -57,6 +58,7 @@ pub struct Protocol {
     /// completion order.
     pub(super) rows_per_iteration: u64,
     pub(super) threads: Threads,
+    pub(super) add_mode: AddMode,
     pub(super) progress: Progress,
     pub(super) bandit: Option<Bandit>,
     pub(super) round: Round,
@@ -164,6 +166,7 @@ impl Protocol {
             non_finite: config.non_finite,
             rows_per_iteration: (rows_of_all * n_active).div_ceil(n_emitters).max(1) as u64,
             threads: Threads::default(),
+            add_mode: AddMode::default(),
             progress: Progress {
                 phase: Phase::Ready,
                 initial_done: config.initial.is_none(),
@@ -183,7 +186,8 @@ impl Protocol {
         })
     }
 
-    pub(super) fn is_active(&self, emitter: usize) -> bool {
+    /// Whether an emitter takes part in the next iteration.
+    pub fn is_active(&self, emitter: usize) -> bool {
         self.bandit.as_ref().is_none_or(|bandit| bandit.is_active(emitter))
     }
 
@@ -211,38 +215,6 @@ impl Protocol {
         let first = self.progress.next_id;
         self.progress.next_id += n as u64;
         TicketId::new(first)
-    }
-
-    /// Both archives take rows, at the same time if there are threads: they see the same rows, so both accept the call
-    /// or both refuse it.
-    pub(super) fn add<E>(
-        threads: Threads,
-        parts: &mut Parts<'_, E>,
-        batch: &Batch<'_>,
-        policy: NonFinite,
-        report: &mut AddReport,
-        result_report: &mut AddReport,
-    ) -> Result<(), CallError> {
-        let Parts { archive, result, .. } = parts;
-        let (added, added_to_result) = threads.join(
-            || archive.add(batch, policy, report),
-            || result.as_mut().map(|result| result.add(batch, policy, result_report)),
-        );
-        debug_assert!(added_to_result.is_none_or(|result| result.is_ok() == added.is_ok()), "the archives are alike");
-        added
-    }
-
-    /// Solutions that nobody asked for enter the archives and nothing else.
-    ///
-    /// # Errors
-    /// Wrong lengths, and by the configured policy values that are not finite.
-    pub fn inject<E>(&mut self, parts: &mut Parts<'_, E>, batch: &Batch<'_>) -> Result<AddReport, CallError> {
-        let policy = self.non_finite.unwrap_or(NonFinite::Fail);
-        let mut report = AddReport::default();
-        Self::add(self.threads, parts, batch, policy, &mut report, &mut AddReport::default())?;
-        self.progress.n_injected += batch.n_rows() as u64;
-        self.progress.n_calls += 1;
-        Ok(report)
     }
 
     /// Evaluations told, gradient points included, the initial population and injected solutions not.

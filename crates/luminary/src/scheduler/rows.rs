@@ -202,11 +202,12 @@ impl Protocol {
         if self.progress.phase == Phase::Asked {
             self.compute_novelty(parts, values.measures);
         }
+        let adding = self.adding();
         let Round { solutions, report, result_report, .. } = &mut self.round;
         let Values { objectives, measures, extras, .. } = *values;
         let extras: Vec<ColumnData<'_>> = extras.iter().map(|&values| values.into()).collect();
         let batch = Batch { solutions, objectives, measures, extras: &extras };
-        Self::add(self.threads, parts, &batch, policy, report, result_report)?;
+        adding.add(parts, &batch, policy, report, result_report)?;
         let n_invalid = report.n_invalid as u64;
         self.progress.n_invalid += n_invalid;
         values.failures.iter().for_each(|failure| self.failures.count(&failure.reason, 1));

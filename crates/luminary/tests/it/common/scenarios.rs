@@ -172,7 +172,7 @@ fn bandit(reselect: Reselect) -> Scenario {
     let problem = LinearProjection::sphere(4).unwrap();
     let kinds = emitters(4, &StrategyConfig::default(), None).into_iter().map(|(_, emitter)| emitter).collect();
     let mut config = config(&problem, kinds);
-    config.pool = Pool::Bandit(BanditConfig { n_active: 2, zeta: 0.3, reselect });
+    config.pool = Pool::Bandit(BanditConfig { zeta: 0.3, reselect, ..BanditConfig::new(2) });
     Scenario { name: format!("bandit {reselect:?}"), config, problem: Box::new(problem) }
 }
 

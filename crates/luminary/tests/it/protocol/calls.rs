@@ -246,7 +246,7 @@ fn a_bandit_gives_every_emitter_of_a_mixed_pool_its_turn() {
         let mut config = with(|config| {
             config.emitters = kinds.into_iter().map(|(_, emitter)| EmitterGroup { count: 1, emitter }).collect();
         });
-        config.pool = Pool::Bandit(BanditConfig { n_active: 1, zeta: 0.5, reselect });
+        config.pool = Pool::Bandit(BanditConfig { zeta: 0.5, reselect, ..BanditConfig::new(1) });
         let mut scheduler = config.build().unwrap();
         let (mut n_gradient_rounds, mut n_plain_rounds) = (0, 0);
         for _ in 0..120 {

@@ -331,7 +331,7 @@ fn pools_and_initial_populations_are_checked() {
     let expected = ConfigError::TooFew { what: "emitters in the bandit's pool", minimum: 4, found: 3 };
     assert_refused(&pool(BanditConfig::new(4)), &expected, &["at least 4", "found 3"]);
     for zeta in [-0.1, f64::INFINITY] {
-        let bandit = BanditConfig { n_active: 1, zeta, reselect: Reselect::All };
+        let bandit = BanditConfig { zeta, reselect: Reselect::All, ..BanditConfig::new(1) };
         assert_refused(
             &pool(bandit),
             &ConfigError::Value { what: "zeta", expected: "finite and >= 0", found: zeta },
