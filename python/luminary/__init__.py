@@ -25,6 +25,7 @@ from luminary import archives, emitters, schedulers
 from luminary._native import __version__
 from luminary._run import Run, RunResult, minimize, presets, run
 from luminary._saving import load, save
+from luminary._tickets import Ticket, Told
 
 __all__ = [
     "archives",
@@ -37,6 +38,8 @@ __all__ = [
     "presets",
     "Run",
     "RunResult",
+    "Ticket",
+    "Told",
     "__version__",
 ]
 

@@ -12,10 +12,14 @@ from luminary._native import NativeFolder, NativeRun, read_checkpoint
 from luminary._native import presets as _native_presets
 from luminary._run_log import Log
 from luminary._seed import native_seed
+from luminary._tickets import Ticket, Told, check_count, one_result
 from luminary._validate import as_native
 from luminary.archives._archive_stats import ArchiveStats
 from luminary.archives._cvt_archive import CVTArchive
 from luminary.archives._grid_archive import GridArchive
+
+
+_DTYPES = {"objective": np.float64, "measures": np.float64}
 
 
 def presets() -> dict[str, str]:
@@ -36,6 +40,11 @@ class Run:
         solution_dim: Components of a solution.
         ranges: Lower and upper bound of each measure.
         seed: Seed of everything random; the same seed gives the same run.
+        order: In which order results take effect that are told by tickets: "rows" or "completion"; see
+            :class:`~luminary.schedulers.Scheduler`.
+        over_issue: In completion order, the factor of solutions that emitters hand out beyond those that they learn
+            from, at least 1.
+        threads: How many threads the engine uses. Results do not depend on it, and checkpoints do not hold it.
         settings: ``dims`` (intervals of each measure), ``sigma0``, ``x0``, ``n_emitters``, ``batch_size`` (solutions of
             each emitter), ``learning_rate``, ``threshold_min``, ``budget`` (evaluations to come, from which the learning
             rate is derived), ``variant`` ("standard" or "published"), ``line_sigma``, ``lr`` (of gradient algorithms).
@@ -49,11 +58,23 @@ class Run:
         (5, 2700)
     """
 
-    def __init__(self, algorithm="cma_mae", *, solution_dim, ranges, seed=0, **settings):
+    def __init__(
+        self,
+        algorithm="cma_mae",
+        *,
+        solution_dim,
+        ranges,
+        seed=0,
+        order="rows",
+        over_issue=1.0,
+        threads=1,
+        **settings,
+    ):
         ranges = [(float(lower), float(upper)) for lower, upper in ranges]
         settings = {name: _plain(value) for name, value in settings.items() if value is not None}
         settings["seed"] = int(seed) if isinstance(seed, (int, np.integer)) and seed >= 0 else native_seed(seed)
-        self._native = NativeRun(algorithm, int(solution_dim), ranges, settings)
+        self._native = NativeRun(algorithm, int(solution_dim), ranges, order, float(over_issue), settings)
+        self.set_threads(threads)
 
     @classmethod
     def load(cls, path):
@@ -105,6 +126,75 @@ class Run:
     def tell_dqd(self, objective, measures, jacobian):
         """Takes results and gradients of the solutions last asked for by :meth:`ask_dqd`."""
         self._native.tell_dqd(as_native(objective), as_native(measures), as_native(jacobian))
+
+    def ask_tickets(self, n):
+        """Up to ``n`` solutions to evaluate, each a :class:`Ticket`; fewer when all others are out already.
+
+        This is never an error and never waits. In rows order they are the next rows of the iteration, in completion order
+        those of the emitter that has had the fewest so far.
+        """
+        return [Ticket(*answer) for answer in self._native.ask_tickets(check_count(n))]
+
+    def tell_ticket(self, id, objective, measures, jacobian=None, **extras):
+        """Takes the result of a ticket, in any order; returns a :class:`Told`. Telling the same again changes nothing.
+
+        A result that is not finite is rejected and counted, as :meth:`fail` does.
+
+        Args:
+            id: The ticket's number.
+            objective: Its objective.
+            measures: Its measures.
+            jacobian: For a ticket of the kind "gradient": array (1 + measures, solution_dim).
+            extras: Values of extra fields, of which the archives of a run have none.
+
+        Raises:
+            ValueError: A ticket that was never issued or was settled with another result, or a wrong shape. Nothing has
+                changed then.
+        """
+        if extras:
+            raise ValueError(f"expected no extra fields because the archive has none, found {', '.join(extras)}")
+        return Told(*self._native.tell_ticket(id, *one_result(objective, measures, jacobian, _DTYPES)))
+
+    def fail(self, id, reason):
+        """Says that the solution of a ticket has no value: it counts as evaluated, and nothing is learnt from it.
+
+        Raises:
+            ValueError: A ticket that was never issued or has been told.
+        """
+        return Told(*self._native.fail(id, str(reason)))
+
+    def lost(self, id):
+        """Says that whoever had a ticket brings no result: it is issued again with the same number, solution and seed.
+
+        Raises:
+            ValueError: A ticket that was never issued.
+        """
+        self._native.lost(id)
+
+    def outstanding(self):
+        """The tickets that are out, in the order of their numbers."""
+        return [Ticket(*answer) for answer in self._native.outstanding()]
+
+    def inject(self, solution, objective, measures):
+        """Adds solutions that nobody asked for, one in each row, to the archives; no emitter hears of them.
+
+        Returns:
+            A dict with the status and the value of each, as the archive's ``add`` returns.
+
+        Raises:
+            ValueError: A wrong shape.
+        """
+        status, value = self._native.inject(as_native(solution), as_native(objective), as_native(measures))
+        return {"status": status, "value": value}
+
+    def set_threads(self, threads):
+        """Uses this many threads from now on; results do not depend on it."""
+        self._native.set_threads(int(threads))
+
+    @property
+    def failures(self):
+        """How many rows had no value, by cause."""
+        return dict(self._native.failures())
 
     @property
     def needs_gradients(self):

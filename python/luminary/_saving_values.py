@@ -16,7 +16,10 @@ _CLASSES = {
     if isinstance(value, type) and value.__module__.startswith("luminary.") and value.__new__ is object.__new__
 }
 #: Classes that describe themselves.
-_NATIVE = {each.__name__: each for each in (_native.NativeArchive, _native.NativeEmitter, _native.NativeStrategy)}
+_NATIVE = {
+    each.__name__: each
+    for each in (_native.NativeArchive, _native.NativeEmitter, _native.NativeStrategy, _native.NativeScheduler)
+}
 _GENERATORS = {name: getattr(np.random, name) for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")}
 
 
@@ -134,6 +137,8 @@ class Reader:
         # Its parts may refer to it.
         self._built[place] = built
         vars(built).update({field: self.build(value) for field, value in fields.items()})
+        if hasattr(built, "_after_loading"):
+            built._after_loading()
         return built
 
     def _build_native(self, name, arguments):

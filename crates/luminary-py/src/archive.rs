@@ -44,6 +44,13 @@ impl ArchiveState {
         Ok(())
     }
 
+    /// Notes the threshold of the best solution's cell after somebody else added rows.
+    pub(crate) fn note_best(&mut self) {
+        if let Some(threshold) = self.archive.best().and_then(|best| best.threshold) {
+            self.best_threshold = threshold;
+        }
+    }
+
     /// The rows that now sit in the archive, by the report of the last add: the first best of each cell.
     fn seated_rows(&self, objectives: &[f64]) -> Vec<i64> {
         let accepted = (0..objectives.len()).filter(|&row| self.report.status[row].is_accepted());

@@ -1,10 +1,10 @@
 //! The engine's emitters as Python objects.
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
 use luminary::emitter::{
-    ArborescenceConfig, EliteSource, EliteView, Emitter, EmitterConfig, EmitterShape, EmitterState, EvolutionConfig,
-    Feedback, GaussianConfig, IsoLineConfig, Selection,
+    ArborescenceConfig, Emitter, EmitterConfig, EmitterShape, EmitterState as SavedState, EvolutionConfig, Feedback,
+    GaussianConfig, IsoLineConfig, Selection,
 };
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
@@ -18,17 +18,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive::NativeArchive;
 use crate::convert::{OrRaise, Reduced, Saved, lock, pairs, slice, status_of};
+use crate::elites::{NoElites, PythonElites};
+use crate::emitter_state::{EmitterState, Precision};
 use crate::strategy::strategy_config;
 
 /// Draws of a whole solution before it is clipped. pyribs draws for ever, which with many bounded components is what it
 /// takes; ten tries keep the cost of an ask in bounds too.
 pub(crate) const MAX_RESAMPLES: u32 = 10;
 
+/// What an emitter is pickled as: origin, state, iterations, whether it has gradients, and its precision.
+type SavedArguments<'py> = (Saved<'py>, Saved<'py>, u64, bool, &'static str);
+
 /// An emitter of the engine.
 #[pyclass(frozen, module = "luminary._native", name = "NativeEmitter")]
 pub(crate) struct NativeEmitter {
     origin: Origin,
-    state: Mutex<State>,
+    state: Mutex<EmitterState>,
 }
 
 /// What the emitter was built from, for pickling.
@@ -49,94 +54,7 @@ impl Origin {
             path: "emitter",
         };
         let emitter = self.config.build(&shape).or_raise()?;
-        Ok(NativeEmitter { state: Mutex::new(State { emitter, iterations: 0, has_gradients: false }), origin: self })
-    }
-}
-
-pub(crate) struct State {
-    pub(crate) emitter: Box<dyn Emitter>,
-    /// Calls of tell.
-    pub(crate) iterations: u64,
-    /// Whether gradients have ever been told.
-    pub(crate) has_gradients: bool,
-}
-
-/// Feedback of `n_rows` rows for an emitter, in the form the Python package passes it on.
-pub(crate) struct Told<'a> {
-    pub(crate) solutions: &'a [f64],
-    pub(crate) objectives: &'a [f64],
-    pub(crate) measures: &'a [f64],
-    pub(crate) status: &'a [luminary::archive::Status],
-    pub(crate) value: &'a [f64],
-}
-
-impl State {
-    /// Ranks, adapts and restarts.
-    pub(crate) fn tell(&mut self, elites: &dyn EliteSource, told: &Told<'_>) {
-        let feedback = Feedback::new(told.solutions, told.objectives, told.measures, told.status, told.value);
-        self.emitter.rank(&feedback);
-        self.emitter.adapt(elites, &feedback);
-        self.iterations += 1;
-    }
-}
-
-/// Where restarts draw elites from.
-enum Elites<'a> {
-    Native(&'a NativeArchive),
-    Python(PythonElites),
-}
-
-/// The elites of an archive written in Python: `sample_elites(1)` is called when an elite is first wanted.
-struct PythonElites {
-    archive: Py<PyAny>,
-    drawn: OnceLock<PyResult<Option<Vec<f64>>>>,
-}
-
-impl PythonElites {
-    fn drawn(&self) -> Option<&[f64]> {
-        let drawn = self.drawn.get_or_init(|| {
-            Python::attach(|py| {
-                let archive = self.archive.bind(py);
-                if archive.getattr("empty")?.is_truthy()? {
-                    return Ok(None);
-                }
-                let solution = archive.call_method1("sample_elites", (1,))?.get_item("solution")?.get_item(0)?;
-                Ok(Some(solution.call_method0("ravel")?.call_method0("tolist")?.extract()?))
-            })
-        });
-        drawn.as_ref().ok()?.as_deref()
-    }
-}
-
-impl EliteSource for PythonElites {
-    fn n_elites(&self) -> usize {
-        usize::from(self.drawn().is_some())
-    }
-
-    fn elite_solution(&self, _i: usize) -> &[f64] {
-        self.drawn().expect("an elite is looked at only if there is one")
-    }
-
-    /// Native emitters look at solutions alone; of such an archive nothing else is fetched.
-    fn elite(&self, i: usize) -> EliteView<'_> {
-        EliteView::new(self.elite_solution(i), f64::NAN, &[])
-    }
-}
-
-/// No elites at all: for emitters whose `ask` does not look at them.
-pub(crate) struct NoElites;
-
-impl EliteSource for NoElites {
-    fn n_elites(&self) -> usize {
-        0
-    }
-
-    fn elite_solution(&self, i: usize) -> &[f64] {
-        self.elite(i).solution
-    }
-
-    fn elite(&self, i: usize) -> EliteView<'_> {
-        unreachable!("there is no elite, but number {i} was asked for")
+        Ok(NativeEmitter { state: Mutex::new(EmitterState::new(emitter)), origin: self })
     }
 }
 
@@ -150,9 +68,10 @@ impl NativeEmitter {
         batch_size: usize,
         bounds: Option<(Vec<f64>, Vec<f64>)>,
         seed: u64,
+        initial_solutions: Option<Vec<f64>>,
     ) -> PyResult<Self> {
         let (solution_dim, bounds) = (x0.len(), solution_bounds(bounds));
-        let config = EmitterConfig::Gaussian(GaussianConfig { x0, sigma, batch_size, bounds, initial_solutions: None });
+        let config = EmitterConfig::Gaussian(GaussianConfig { x0, sigma, batch_size, bounds, initial_solutions });
         Origin { config, solution_dim, measure_bounds: Vec::new(), seed }.build()
     }
 
@@ -165,16 +84,11 @@ impl NativeEmitter {
         batch_size: usize,
         bounds: Option<(Vec<f64>, Vec<f64>)>,
         seed: u64,
+        initial_solutions: Option<Vec<f64>>,
     ) -> PyResult<Self> {
         let (solution_dim, bounds) = (x0.len(), solution_bounds(bounds));
-        let config = EmitterConfig::IsoLine(IsoLineConfig {
-            x0,
-            iso_sigma,
-            line_sigma,
-            batch_size,
-            bounds,
-            initial_solutions: None,
-        });
+        let config =
+            EmitterConfig::IsoLine(IsoLineConfig { x0, iso_sigma, line_sigma, batch_size, bounds, initial_solutions });
         Origin { config, solution_dim, measure_bounds: Vec::new(), seed }.build()
     }
 
@@ -243,31 +157,40 @@ impl NativeEmitter {
 
     /// Rebuilds an emitter from what `__reduce__` saved.
     #[staticmethod]
-    fn from_bytes(origin: &[u8], state: &[u8], iterations: u64, has_gradients: bool) -> PyResult<Self> {
+    #[pyo3(signature = (origin, state, iterations, has_gradients, precision="double"))]
+    fn from_bytes(
+        origin: &[u8],
+        state: &[u8],
+        iterations: u64,
+        has_gradients: bool,
+        precision: &str,
+    ) -> PyResult<Self> {
         let broken = |error: rmp_serde::decode::Error| PyValueError::new_err(error.to_string());
         let origin: Origin = rmp_serde::from_slice(origin).map_err(broken)?;
-        let saved: EmitterState<'_> = rmp_serde::from_slice(state).map_err(broken)?;
+        let saved: SavedState<'_> = rmp_serde::from_slice(state).map_err(broken)?;
         let emitter = origin.build()?;
         {
             let mut state = lock(&emitter.state);
-            state.emitter.load(saved).or_raise()?;
+            state.load(saved).or_raise()?;
+            state.precision = Precision::of(precision)?;
             state.iterations = iterations;
             state.has_gradients = has_gradients;
         }
         Ok(emitter)
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (Saved<'py>, Saved<'py>, u64, bool)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, SavedArguments<'py>> {
         let (py, this) = (slf.py(), slf.get());
-        let (origin, saved, iterations, has_gradients) = py.detach(|| {
+        let (origin, saved, iterations, has_gradients, precision) = py.detach(|| {
             let broken = |error: rmp_serde::encode::Error| PyValueError::new_err(error.to_string());
             let state = lock(&this.state);
-            let saved = rmp_serde::to_vec_named(&state.emitter.save().or_raise()?).map_err(broken)?;
+            let saved = rmp_serde::to_vec_named(&state.save().or_raise()?).map_err(broken)?;
             let origin = rmp_serde::to_vec_named(&this.origin).map_err(broken)?;
-            PyResult::Ok((origin, saved, state.iterations, state.has_gradients))
+            PyResult::Ok((origin, saved, state.iterations, state.has_gradients, state.precision.name()))
         })?;
         let rebuild = slf.get_type().getattr("from_bytes")?;
-        Ok((rebuild, (PyBytes::new(py, &origin), PyBytes::new(py, &saved), iterations, has_gradients)))
+        let origin = PyBytes::new(py, &origin);
+        Ok((rebuild, (origin, PyBytes::new(py, &saved), iterations, has_gradients, precision)))
     }
 
     /// Draws solutions; the archive is where parents come from.
@@ -276,12 +199,10 @@ impl NativeEmitter {
         let dim = self.origin.solution_dim;
         let solutions = py.detach(|| {
             let mut state = lock(&self.state);
-            let mut solutions = vec![0.0; state.emitter.batch_size() * dim];
             match archive {
-                Some(archive) => state.emitter.ask(&lock(archive.state()).archive, &mut solutions),
-                None => state.emitter.ask(&NoElites, &mut solutions),
+                Some(archive) => state.drawn(&lock(archive.state()).archive, dim),
+                None => state.drawn(&NoElites, dim),
             }
-            solutions
         });
         let n_rows = solutions.len() / dim;
         PyArray1::from_vec(py, solutions).reshape([n_rows, dim])
@@ -299,25 +220,20 @@ impl NativeEmitter {
         value: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<()> {
         let native = archive.cast::<NativeArchive>().ok().cloned();
-        let elites = match &native {
-            Some(native) => Elites::Native(native.get()),
-            None => Elites::Python(PythonElites { archive: archive.unbind(), drawn: OnceLock::new() }),
-        };
         let status: Vec<_> = slice(&status)?.iter().map(|&number| status_of(number)).collect();
-        let told = Told {
-            solutions: slice(&solutions)?,
-            objectives: slice(&objectives)?,
-            measures: slice(&measures)?,
-            status: &status,
-            value: slice(&value)?,
-        };
-        py.detach(|| match &elites {
-            Elites::Native(archive) => lock(&self.state).tell(&lock(archive.state()).archive, &told),
-            Elites::Python(archive) => lock(&self.state).tell(archive, &told),
-        });
-        match elites {
-            Elites::Python(PythonElites { drawn, .. }) => drawn.into_inner().transpose().map(|_| ()),
-            Elites::Native(_) => Ok(()),
+        let solutions = slice(&solutions)?;
+        let feedback = Feedback::new(solutions, slice(&objectives)?, slice(&measures)?, &status, slice(&value)?);
+        match native {
+            Some(native) => {
+                let native = native.get();
+                py.detach(|| lock(&self.state).tell(&lock(native.state()).archive, &feedback));
+                Ok(())
+            }
+            None => {
+                let elites = PythonElites::new(archive.unbind());
+                py.detach(|| lock(&self.state).tell(&elites, &feedback));
+                elites.outcome()
+            }
         }
     }
 
@@ -326,8 +242,8 @@ impl NativeEmitter {
         let dim = self.origin.solution_dim;
         let solutions = py.detach(|| {
             let mut state = lock(&self.state);
-            let mut solutions = vec![0.0; state.emitter.n_gradients() * dim];
-            state.emitter.ask_gradients(&NoElites, &mut solutions);
+            let mut solutions = vec![0.0; state.n_gradients() * dim];
+            state.ask_gradients(&NoElites, &mut solutions);
             solutions
         });
         let n_rows = solutions.len() / dim;
@@ -339,28 +255,31 @@ impl NativeEmitter {
         let jacobians = slice(&jacobians)?;
         py.detach(|| {
             let mut state = lock(&self.state);
-            let expected =
-                state.emitter.n_gradients() * (1 + self.origin.measure_bounds.len()) * self.origin.solution_dim;
+            let expected = state.n_gradients() * (1 + self.origin.measure_bounds.len()) * self.origin.solution_dim;
             if jacobians.len() != expected {
                 let found = jacobians.len();
                 return Err(PyValueError::new_err(format!(
                     "expected {expected} values in the Jacobian, found {found}"
                 )));
             }
-            state.emitter.tell_gradients(jacobians);
-            state.has_gradients = true;
+            state.tell_gradients(jacobians);
             Ok(())
         })
     }
 
+    /// Rounds solutions to single precision from now on, for archives that keep no more.
+    fn use_single_precision(&self, py: Python<'_>) {
+        py.detach(|| lock(&self.state).precision = Precision::Single);
+    }
+
     #[getter]
     fn batch_size(&self, py: Python<'_>) -> usize {
-        py.detach(|| lock(&self.state).emitter.batch_size())
+        py.detach(|| lock(&self.state).batch_size())
     }
 
     #[getter]
     fn restarts(&self, py: Python<'_>) -> u64 {
-        py.detach(|| lock(&self.state).emitter.restarts().unwrap_or_default().total())
+        py.detach(|| lock(&self.state).restarts().unwrap_or_default().total())
     }
 
     #[getter]
@@ -376,12 +295,8 @@ impl NativeEmitter {
 
 impl NativeEmitter {
     /// The state behind the lock; take it detached from the interpreter only.
-    pub(crate) fn state(&self) -> &Mutex<State> {
+    pub(crate) fn state(&self) -> &Mutex<EmitterState> {
         &self.state
-    }
-
-    pub(crate) fn solution_dim(&self) -> usize {
-        self.origin.solution_dim
     }
 }
 

@@ -8,12 +8,16 @@
 mod archive;
 mod checkpoint;
 mod convert;
+mod elites;
 mod emitter;
+mod emitter_state;
 mod folder;
 mod kmeans;
 mod run;
 mod scheduler;
 mod strategy;
+mod threads;
+mod tickets;
 
 use pyo3::prelude::*;
 
@@ -24,12 +28,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<archive::NativeArchive>()?;
     module.add_class::<emitter::NativeEmitter>()?;
     module.add_class::<strategy::NativeStrategy>()?;
+    module.add_class::<scheduler::NativeScheduler>()?;
     module.add_class::<run::NativeRun>()?;
     module.add_class::<folder::NativeFolder>()?;
-    module.add_function(wrap_pyfunction!(scheduler::ask_all, module)?)?;
-    module.add_function(wrap_pyfunction!(scheduler::tell_all, module)?)?;
-    module.add_function(wrap_pyfunction!(scheduler::ask_gradients_all, module)?)?;
-    module.add_function(wrap_pyfunction!(scheduler::tell_gradients_all, module)?)?;
     module.add_function(wrap_pyfunction!(kmeans::k_means, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::read_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::write_checkpoint, module)?)?;

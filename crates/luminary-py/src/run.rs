@@ -1,24 +1,28 @@
 //! A complete run by preset: the engine's scheduler, with its checkpoints, as a Python object.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use luminary::archive::{Acceptance, CellArchive, Cells, LearningRate, NonFinite};
+use luminary::archive::{Acceptance, Batch, CellArchive, Cells, LearningRate, NonFinite};
 use luminary::error::CallError;
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::ProblemSpec;
-use luminary::scheduler::{NextCall, Scheduler};
+use luminary::scheduler::{NextCall, Scheduler, Threads, TicketId};
 use luminary::strategy::gradient::GradientConfig;
 use luminary_run::export;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use rayon::ThreadPool;
 
 use crate::archive::NativeArchive;
 use crate::checkpoint;
-use crate::convert::{OrRaise, Reduced, Saved, lock, slice};
+use crate::convert::{OrRaise, Reduced, Saved, lock, slice, status_number};
+use crate::scheduler::order_of;
 use crate::strategy::variant_of;
+use crate::threads;
+use crate::tickets::{self, TicketAnswer, ToldAnswer};
 
 /// Why a preset's archive is one with cells.
 const HAS_CELLS: &str = "presets have archives with cells";
@@ -29,6 +33,8 @@ pub(crate) struct NativeRun {
     scheduler: Mutex<Scheduler>,
     /// What it was built from; a checkpoint does not say.
     preset: Option<PresetConfig>,
+    /// The threads that calls run on; without them it is the caller's own.
+    pool: Mutex<Option<Arc<ThreadPool>>>,
 }
 
 /// Names and descriptions of the presets, and whether each needs gradients.
@@ -45,6 +51,8 @@ impl NativeRun {
         algorithm: &str,
         solution_dim: usize,
         measure_bounds: Vec<(f64, f64)>,
+        order: &str,
+        over_issue: f64,
         settings: Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let preset = algorithm.parse::<Preset>().or_raise()?;
@@ -54,7 +62,8 @@ impl NativeRun {
         }
         let mut config = preset.config();
         config.non_finite = Some(NonFinite::Reject);
-        Ok(Self { scheduler: Mutex::new(config.build().or_raise()?), preset: Some(preset) })
+        config.order = order_of(order, over_issue)?;
+        Ok(Self { preset: Some(preset), ..Self::of(config.build().or_raise()?) })
     }
 
     /// Restores a run from the engine's snapshot.
@@ -104,7 +113,7 @@ impl NativeRun {
         measures: PyReadonlyArray2<'_, f64>,
     ) -> PyResult<()> {
         let (objectives, measures) = (slice(&objectives)?, slice(&measures)?);
-        py.detach(|| lock(&self.scheduler).tell(objectives, measures)).or_raise()
+        py.detach(|| self.with_scheduler(|scheduler| scheduler.tell(objectives, measures))).or_raise()
     }
 
     /// Objectives, measures and Jacobians of the rows last asked for by `ask_dqd`.
@@ -116,7 +125,77 @@ impl NativeRun {
         jacobians: PyReadonlyArray3<'_, f64>,
     ) -> PyResult<()> {
         let (objectives, measures, jacobians) = (slice(&objectives)?, slice(&measures)?, slice(&jacobians)?);
-        py.detach(|| lock(&self.scheduler).tell_gradients(objectives, measures, jacobians)).or_raise()
+        py.detach(|| self.with_scheduler(|scheduler| scheduler.tell_gradients(objectives, measures, jacobians)))
+            .or_raise()
+    }
+
+    /// Up to `n` rows to evaluate.
+    fn ask_tickets<'py>(&self, py: Python<'py>, n: usize) -> Vec<TicketAnswer<'py>> {
+        let tickets = py.detach(|| self.with_scheduler(|scheduler| scheduler.ask_tickets(n)));
+        tickets::ticket_answers(py, tickets)
+    }
+
+    /// Takes the result of a ticket.
+    #[pyo3(signature = (id, objective, measures, jacobian=None))]
+    fn tell_ticket(
+        &self,
+        py: Python<'_>,
+        id: u64,
+        objective: f64,
+        measures: PyReadonlyArray1<'_, f64>,
+        jacobian: Option<PyReadonlyArray2<'_, f64>>,
+    ) -> PyResult<ToldAnswer> {
+        let answer = tickets::answer(objective, &measures, jacobian.as_ref())?;
+        let id = TicketId::new(id);
+        tickets::told_answer(py.detach(|| self.with_scheduler(|scheduler| scheduler.tell_ticket(id, &answer))))
+    }
+
+    /// Says that a ticket has no value.
+    fn fail(&self, py: Python<'_>, id: u64, reason: &str) -> PyResult<ToldAnswer> {
+        let id = TicketId::new(id);
+        tickets::told_answer(py.detach(|| self.with_scheduler(|scheduler| scheduler.fail(id, reason))))
+    }
+
+    /// Says that whoever had a ticket brings no result.
+    fn lost(&self, py: Python<'_>, id: u64) -> PyResult<()> {
+        py.detach(|| lock(&self.scheduler).lost(TicketId::new(id))).or_raise()
+    }
+
+    /// The tickets that are out.
+    fn outstanding<'py>(&self, py: Python<'py>) -> Vec<TicketAnswer<'py>> {
+        let tickets = py.detach(|| lock(&self.scheduler).outstanding());
+        tickets::ticket_answers(py, tickets)
+    }
+
+    /// Solutions that nobody asked for enter the archives; returns status and value of each.
+    fn inject<'py>(
+        &self,
+        py: Python<'py>,
+        solutions: PyReadonlyArray2<'py, f64>,
+        objectives: PyReadonlyArray1<'py, f64>,
+        measures: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<(Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>)> {
+        let solutions = slice(&solutions)?;
+        let batch = Batch { solutions, objectives: slice(&objectives)?, measures: slice(&measures)?, extras: &[] };
+        let report = py.detach(|| self.with_scheduler(|scheduler| scheduler.inject(&batch)).or_raise())?;
+        let status = report.status.iter().map(|&status| status_number(status)).collect();
+        Ok((PyArray1::from_vec(py, status), PyArray1::from_vec(py, report.delta)))
+    }
+
+    /// Uses this many threads from now on.
+    fn set_threads(&self, py: Python<'_>, threads: usize) -> PyResult<()> {
+        let built = threads::pool_of(threads)?;
+        py.detach(|| {
+            lock(&self.scheduler).set_threads(if built.is_some() { Threads::Pool } else { Threads::One });
+            *lock(&self.pool) = built;
+        });
+        Ok(())
+    }
+
+    /// Rows without a value, by cause.
+    fn failures(&self, py: Python<'_>) -> Vec<(String, u64)> {
+        let owned = |(cause, count): (&str, u64)| (cause.to_owned(), count);
+        py.detach(|| lock(&self.scheduler).failures().by_cause().map(owned).collect())
     }
 
     /// Whether the next iteration starts with `ask_dqd`.
@@ -205,7 +284,7 @@ impl NativeRun {
 impl NativeRun {
     /// A run that goes on where a scheduler is.
     pub(crate) fn of(scheduler: Scheduler) -> Self {
-        Self { scheduler: Mutex::new(scheduler), preset: None }
+        Self { scheduler: Mutex::new(scheduler), preset: None, pool: Mutex::new(None) }
     }
 
     /// The scheduler behind the lock; take it detached from the interpreter only.
@@ -217,6 +296,17 @@ impl NativeRun {
         self.preset.as_ref()
     }
 
+    /// Does work with the scheduler on the run's threads, if it has some. To be called detached from the interpreter only.
+    fn with_scheduler<R: Send>(&self, work: impl FnOnce(&mut Scheduler) -> R + Send) -> R {
+        let pool = lock(&self.pool).clone();
+        let mut scheduler = lock(&self.scheduler);
+        let scheduler = &mut *scheduler;
+        match pool {
+            Some(pool) => pool.install(|| work(scheduler)),
+            None => work(scheduler),
+        }
+    }
+
     fn asked<'py>(
         &self,
         py: Python<'py>,
@@ -224,12 +314,15 @@ impl NativeRun {
         pending: &'static str,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (solutions, dim) = py.detach(|| {
-            let mut scheduler = lock(&self.scheduler);
-            match ask(&mut scheduler) {
-                Err(CallError::Order { expected, .. }) if expected == pending => {}
-                outcome => outcome.or_raise()?,
-            }
-            PyResult::Ok((scheduler.asked_solutions().to_vec(), scheduler.config().archive.solution_dim))
+            self.with_scheduler(|scheduler| {
+                match ask(scheduler) {
+                    Err(CallError::Order { expected, .. }) if expected == pending => {}
+                    outcome => outcome?,
+                }
+                let dim = scheduler.config().archive.solution_dim;
+                Ok::<_, CallError>((scheduler.asked_solutions().to_vec(), dim))
+            })
+            .or_raise()
         })?;
         let n_rows = solutions.len() / dim;
         PyArray1::from_vec(py, solutions).reshape([n_rows, dim])

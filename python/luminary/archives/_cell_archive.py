@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._declared import Declared, acts_natively
 from luminary._native import NativeArchive
 from luminary._validate import (
     as_native,
@@ -21,7 +22,7 @@ from luminary.archives._archive_stats import ArchiveStats
 from luminary.archives._array_store import _CHANGED, select, wrong_fields
 from luminary.archives._settings import fits_native, missing_value, parse_extra_fields, parse_thresholds
 
-class CellArchive(ArchiveBase):
+class CellArchive(Declared, ArchiveBase):
     """An archive whose cells are kept by the native engine.
 
     Fields the engine cannot hold (extra fields, and solutions of other dtypes than floats) live in arrays by cell.
@@ -30,6 +31,8 @@ class CellArchive(ArchiveBase):
     """
 
     _finds_cells = False
+    _acts_natively = True
+    _acting = ("add", "add_single", "_add_checked", "_batch_measures", "sample_elites")
 
     def __init__(
         self,
@@ -79,6 +82,15 @@ class CellArchive(ArchiveBase):
         if self._finds_cells:
             self._by_cell["measures"] = self._column((self._measure_dim,), self._dtypes["measures"])
         self._best_by_cell = None
+
+    def _is_native_throughout(self):
+        """Whether the engine can add rows without calling this object: it holds all that belongs to an elite."""
+        return (
+            acts_natively(self)
+            and not self._by_cell
+            and self._dtypes["solution"] in (np.float32, np.float64)
+            and self._dtypes["objective"].kind == "f"
+        )
 
     def _column(self, shape, dtype):
         return np.zeros((self.cells, *shape), dtype) if dtype != object else np.full((self.cells, *shape), None)

@@ -6,6 +6,7 @@ from abc import ABC
 
 import numpy as np
 
+from luminary._declared import Declared
 from luminary._validate import check_shape, new_array, shape_tuple
 
 
@@ -41,7 +42,7 @@ def parse_bounds(bounds, lower_bounds, upper_bounds, solution_dim, dtype):
     return lower, upper
 
 
-class EmitterBase(ABC):
+class EmitterBase(Declared, ABC):
     """Base class of emitters; override :meth:`ask`, and :meth:`tell` to learn from the results.
 
     Emitters that use gradients override :meth:`ask_dqd` and :meth:`tell_dqd` too. Emitters written in Python work in
@@ -70,6 +71,8 @@ class EmitterBase(ABC):
         >>> Uniform(archive, 3).ask().shape
         (3, 2)
     """
+
+    _acting = ("ask", "tell", "ask_dqd", "tell_dqd")
 
     def __init__(self, archive, *, solution_dim, bounds, lower_bounds, upper_bounds):
         self._archive = archive
@@ -102,6 +105,12 @@ class EmitterBase(ABC):
         """Solutions within the bounds, in the dtype of the archive's."""
         solutions = np.clip(solutions, self._lower_bounds, self._upper_bounds)
         return solutions.astype(solution_dtype(self._archive), copy=False)
+
+    def _check_gradients(self):
+        """Raises RuntimeError if gradients must be told before the next :meth:`ask`."""
+
+    def _warn_if_clipped(self, rows):
+        """Warns if most of these rows had to be moved to the bounds, where that is worth a warning."""
 
     def ask(self):
         """New solutions, one in each row; none by default."""

@@ -49,6 +49,8 @@ class EvolutionStrategyEmitter(LearningEmitter):
         (1, 0)
     """
 
+    _acts_natively = True
+
     def __init__(
         self,
         archive,

@@ -56,6 +56,8 @@ class GradientArborescenceEmitter(LearningEmitter):
         (4, 2)
     """
 
+    _acts_natively = True
+
     def __init__(
         self,
         archive,

@@ -64,6 +64,8 @@ class LearningEmitter(EmitterBase):
                 rules = (self._native_ranker, self._selection_rule, self._restart_rule)
                 strategy = (es_name, settings, n_rows, self._measure_bounds(), native_seed(seed))
                 self._native = self._build_native(start, float(self._sigma0), *rules, *strategy)
+                if solution_dtype(self._archive) == np.float32:
+                    self._native.use_single_precision()
                 self._batch_size = n_rows
                 return
         self._build_python(ranker_class, es_class, es_kwargs, batch_size, seed)

@@ -19,6 +19,8 @@ class VariationEmitter(StartingEmitter):
     Subclasses build the native emitter, and the operator for archives that say on their own which elites to vary.
     """
 
+    _acts_natively = True
+
     def __init__(self, archive, *, seed, **start):
         super().__init__(archive, **start)
         self._shape = shape_tuple(archive.solution_dim)
@@ -30,12 +32,16 @@ class VariationEmitter(StartingEmitter):
         # Components with one value only, which the engine's bounds cannot say.
         has_fixed = bool((lower == upper).any() and (lower <= upper).all())
         bounds = None if has_fixed else native_bounds(lower, upper)
+        given = self._initial_solutions
+        given = None if given is None or given.size == 0 else as_native(given).ravel().tolist()
         # Built in any case: it checks the settings.
-        native = self._build(x0.tolist(), bounds, native_seed(seed))
+        native = self._build(x0.tolist(), bounds, native_seed(seed), given)
+        if solution_dtype(archive) == np.float32:
+            native.use_single_precision()
         self._native = None if has_fixed else native
         self._operator = self._build_operator(seed)
 
-    def _build(self, x0, bounds, seed):
+    def _build(self, x0, bounds, seed, initial_solutions):
         raise NotImplementedError
 
     def _build_operator(self, seed):
@@ -104,7 +110,7 @@ class GaussianEmitter(VariationEmitter):
             seed=seed,
         )
 
-    def _build(self, x0, bounds, seed):
+    def _build(self, x0, bounds, seed, initial_solutions):
         sigma = as_native(self._sigma)
         if sigma.ndim > 0:
             try:
@@ -114,7 +120,9 @@ class GaussianEmitter(VariationEmitter):
                     f"Expected sigma to be a number or an array with shape {self._shape}, but it had shape "
                     f"{self._sigma.shape}."
                 ) from None
-        return NativeEmitter.gaussian(x0, sigma.ravel().tolist(), self._batch_size, bounds, seed)
+        return NativeEmitter.gaussian(
+            x0, sigma.ravel().tolist(), self._batch_size, bounds, seed, initial_solutions
+        )
 
     def _build_operator(self, seed):
         return GaussianOperator(self._sigma, seed)
@@ -180,9 +188,9 @@ class IsoLineEmitter(VariationEmitter):
             seed=seed,
         )
 
-    def _build(self, x0, bounds, seed):
+    def _build(self, x0, bounds, seed, initial_solutions):
         return NativeEmitter.iso_line(
-            x0, float(self._iso_sigma), float(self._line_sigma), self._batch_size, bounds, seed
+            x0, float(self._iso_sigma), float(self._line_sigma), self._batch_size, bounds, seed, initial_solutions
         )
 
     def _build_operator(self, seed):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary.schedulers._core import SchedulerCore, check_emitters
+from luminary.schedulers._checks import check_emitters, check_order_of_asks
+from luminary.schedulers._core import SchedulerCore
 
 
 class BanditScheduler(SchedulerCore):
-    """Chooses emitters from a pool by UCB1 (Cully, 2021): those that change the archive more often take part more often.
+    """Chooses emitters from a pool by UCB1 (Cully, 2021, Section 3.3): those that change the archive more often take part
+    more often, and those that were never tried come first.
 
     Args:
         archive: The archive the emitters search.
@@ -18,6 +20,10 @@ class BanditScheduler(SchedulerCore):
         reselect: "terminated" replaces emitters that restarted (or that never restart), "all" chooses all anew.
         zeta: Weight of exploration.
         add_mode: "batch" or "single"; see :class:`~luminary.schedulers.Scheduler`.
+        order: "rows" or "completion"; see there.
+        over_issue: See there.
+        threads: See there.
+        seed: See there.
 
     Raises:
         TypeError: ``emitter_pool`` is not a list of emitters.
@@ -45,6 +51,10 @@ class BanditScheduler(SchedulerCore):
         reselect="terminated",
         zeta=0.05,
         add_mode="batch",
+        order="rows",
+        over_issue=1.0,
+        threads=1,
+        seed=0,
     ):
         if num_active < 1:
             raise ValueError("num_active cannot be less than 1.")
@@ -56,14 +66,18 @@ class BanditScheduler(SchedulerCore):
             )
         if reselect not in ("terminated", "all"):
             raise ValueError(f"reselect must either be 'terminated' or 'all', but it was '{reselect}'")
-        super().__init__(archive, result_archive, add_mode, emitter_pool)
+        bandit = (int(num_active), reselect, float(zeta))
+        settings = {"bandit": bandit, "order": order, "over_issue": over_issue, "threads": threads, "seed": seed}
+        super().__init__(archive, result_archive, add_mode, emitter_pool, **settings)
         self._emitter_pool = np.empty(n_emitters, dtype=object)
         self._emitter_pool[:] = list(emitter_pool)
-        self._num_active, self._reselect, self._zeta = int(num_active), reselect, zeta
         self._active = np.zeros(n_emitters, dtype=bool)
-        self._success = np.zeros(n_emitters)
-        self._selection = np.zeros(n_emitters)
-        self._restarts = np.zeros(n_emitters, dtype=np.int64)
+
+    def _complete_old_state(self):
+        raise ValueError(
+            "expected a scheduler of this version, found a BanditScheduler of luminary 0.1, whose counts of successes the "
+            "engine cannot take over: load it with that version"
+        )
 
     @property
     def emitter_pool(self):
@@ -77,41 +91,17 @@ class BanditScheduler(SchedulerCore):
         view.flags.writeable = False
         return view
 
-    def _deactivate(self):
-        """Frees the places of emitters that are to be replaced."""
-        if self._reselect == "all":
-            self._active[:] = False
-            return
-        for position, emitter in enumerate(self._emitter_pool):
-            restarts = getattr(emitter, "restarts", None)
-            if restarts is None or restarts > self._restarts[position]:
-                self._active[position] = False
-            self._restarts[position] = restarts or 0
-
-    def _activate(self):
-        """Fills free places with the best scores (UCB1; Cully, 2021, Section 3.3); untried emitters come first."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            total = max(self._selection.sum(), 1.0)
-            score = self._success / self._selection + self._zeta * np.sqrt(np.log(total) / self._selection)
-        score[self._selection == 0] = np.inf
-        score[self._active] = -np.inf
-        n_free = self._num_active - int(self._active.sum())
-        self._active[np.argsort(score, kind="stable")[::-1][:n_free]] = True
-
     def ask(self):
         """New solutions of the active emitters, after choosing them.
 
         Raises:
             RuntimeError: The solutions of the last ask were not told.
         """
-        if self._pending is not None and self._last_called == "ask":
-            raise RuntimeError("ask cannot be called immediately after ask")
-        if self._last_called is None:
-            self._active[: self._num_active] = True
-        elif self._pending is None:
-            self._deactivate()
-            self._activate()
-        return self._ask(self._emitter_pool[self._active], "ask")
+        check_order_of_asks(self._pending, self._last_called, "ask")
+        active = np.array(self._scheduler.active())
+        solutions = self._ask("ask")
+        self._active = active
+        return solutions
 
     def tell(self, objective, measures, **fields):
         """Takes the results of the solutions last asked for, in the same order.
@@ -125,12 +115,7 @@ class BanditScheduler(SchedulerCore):
             RuntimeError: There was no ask.
             ValueError: A wrong shape or a value that is not finite.
         """
-        status = self._tell(self._emitter_pool[self._active], "tell", objective, measures, fields)
-        start = 0
-        for position, size in zip(np.flatnonzero(self._active), self._num_emitted):
-            self._selection[position] += size
-            self._success[position] += np.count_nonzero(status[start : start + size])
-            start += size
+        self._tell("tell", objective, measures, fields)
 
     def ask_dqd(self):
         """Gradient emitters are not supported.

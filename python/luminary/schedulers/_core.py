@@ -1,4 +1,4 @@
-"""Ask and tell over emitters, natively in one call where possible."""
+"""Ask and tell over emitters: the engine's scheduler around the objects of this package and those of its users."""
 
 from __future__ import annotations
 
@@ -6,56 +6,20 @@ import warnings
 
 import numpy as np
 
-from luminary import _native
-from luminary._validate import (
-    as_native,
-    check_batch_shape,
-    check_finite,
-    check_is_1d,
-    field_array,
-    shape_tuple,
-)
+from luminary._declared import acts_natively
+from luminary._native import NativeScheduler
+from luminary._seed import native_seed
+from luminary._validate import as_native, check_batch_shape, check_finite, check_is_1d, field_array, shape_tuple
 from luminary.archives._cell_archive import CellArchive
-from luminary.emitters import (
-    EvolutionStrategyEmitter,
-    GaussianEmitter,
-    GradientArborescenceEmitter,
-    IsoLineEmitter,
-)
 from luminary.emitters._common import check_jacobian, check_jacobian_shape
+from luminary.schedulers._checks import check_order_of_asks, is_native_pair, object_shapes
+from luminary.schedulers._ticketing import Ticketing
 
-_NATIVE_EMITTERS = (EvolutionStrategyEmitter, GaussianEmitter, GradientArborescenceEmitter, IsoLineEmitter)
-_ADDING = ("add", "add_single", "_add_checked", "_batch_measures", "sample_elites")
 _STILL_EMPTY = (
     "`{name}` was empty before adding solutions, and it is still empty after adding solutions. Perhaps its "
     "`threshold_min` is too high: solutions only come in if their objective exceeds it."
 )
-_EMITTING = ("ask", "tell", "ask_dqd", "tell_dqd")
-
-
-def _is_plain(thing, base, methods):
-    """Whether none of the methods was overridden by a subclass or on the instance."""
-    kind = type(thing)
-    return all(getattr(kind, name) is getattr(base, name) and name not in vars(thing) for name in methods)
-
-
-def _is_native_archive(archive):
-    return (
-        isinstance(archive, CellArchive)
-        and _is_plain(archive, CellArchive, _ADDING)
-        and not archive._by_cell
-        and archive._dtypes["objective"].kind == "f"
-    )
-
-
-def _is_native_emitter(emitter, archive):
-    base = next((base for base in _NATIVE_EMITTERS if isinstance(emitter, base)), None)
-    return (
-        base is not None
-        and emitter._archive is archive
-        and emitter._native is not None
-        and _is_plain(emitter, base, _EMITTING)
-    )
+_KIND = {"ask": "value", "tell": "value", "ask_dqd": "gradient", "tell_dqd": "gradient"}
 
 
 def _is_empty(archive):
@@ -66,47 +30,14 @@ def _is_empty(archive):
         return False
 
 
-def _any_starts_with_given(emitters):
-    """Whether an emitter begins with solutions of the user instead of its own."""
-    return any(getattr(emitter, "_starts_with_given", bool)() for emitter in emitters)
+class SchedulerCore(Ticketing):
+    """Archives, the order of calls, and one round of ask and tell.
 
+    The engine's scheduler (``_scheduler``) keeps the state. When all parts are native it does the work too; otherwise
+    the parts are called here, and it is told what they said.
+    """
 
-def _object_shapes(archive):
-    """Fields of the archive that hold objects, with the shape of one entry."""
-    try:
-        names = [name for name, dtype in archive.dtypes.items() if np.dtype(dtype) == object]
-    except NotImplementedError:
-        return {}
-    shapes = {name: shape for name, (shape, _) in getattr(archive, "_extra_desc", {}).items()}
-    return {name: (archive.measure_dim,) if name == "measures" else shapes.get(name, ()) for name in names}
-
-
-def check_emitters(emitters, what):
-    """Checks a list of emitters and returns their common solution dimension."""
-    try:
-        solution_dims = [emitter.solution_dim for emitter in emitters]
-        len(emitters)
-    except TypeError as error:
-        raise TypeError(f"`{what}` must be a list of emitter objects.") from error
-    for position, dim in enumerate(solution_dims):
-        if dim != solution_dims[0]:
-            raise ValueError(
-                f"All emitters must have the same solution dim, but Emitter {position} has dimension {dim}, while "
-                f"Emitter 0 has dimension {solution_dims[0]}"
-            )
-    if len({id(emitter) for emitter in emitters}) != len(emitters):
-        raise ValueError(
-            "Not all emitters passed in were unique (i.e. some emitters had the same id). If emitters were created with "
-            "something like [EmitterClass(...)] * n, instead use [EmitterClass(...) for _ in range(n)] so that all "
-            "emitters are unique instances."
-        )
-    return solution_dims[0] if solution_dims else None
-
-
-class SchedulerCore:
-    """Archives, the order of calls, and one round of ask and tell."""
-
-    def __init__(self, archive, result_archive, add_mode, emitters):
+    def __init__(self, archive, result_archive, add_mode, emitters, *, bandit=None, order, over_issue, threads, seed):
         if add_mode not in ("batch", "single"):
             raise ValueError(f"add_mode must either be 'batch' or 'single', but it was '{add_mode}'")
         if archive is result_archive:
@@ -119,31 +50,52 @@ class SchedulerCore:
         self._last_called = None
         self._pending = None
         self._cur_solutions = np.empty((0,))
-        self._num_emitted = []
-        self._object_shapes = _object_shapes(archive)
-        self._is_native = self._can_be_native(emitters)
+        self._object_shapes = object_shapes(archive)
+        self._parts = list(emitters)
+        self._is_native = self._can_be_native()
         # Whether any of them may have solutions moved to its bounds, which is worth a warning.
         self._is_bounded = any(getattr(emitter, "_is_bounded", False) for emitter in emitters)
+        self._scheduler = self._connected(bandit, order, float(over_issue), int(threads), native_seed(seed))
+        self._native_archives = self._current_archives()
 
-    def _can_be_native(self, emitters):
+    def _current_archives(self):
+        """The native archives inside, if the engine adds to them itself."""
+        if not self._is_native:
+            return None, None
+        return self._archive._native, None if self._result_archive is None else self._result_archive._native
+
+    def _reconnect(self):
+        """Goes on with other native archives if there are some: changing the resolution of an archive replaces its own."""
+        archives = self._current_archives()
+        if any(now is not before for now, before in zip(archives, self._native_archives)):
+            settings, state, _, emitters, threads = self._scheduler.__reduce__()[1]
+            self._scheduler = NativeScheduler.from_bytes(settings, state, archives, emitters, threads)
+            self._native_archives = archives
+
+    def _can_be_native(self):
         archive, result = self._archive, self._result_archive
         return (
-            _is_native_archive(archive)
-            and archive._native_solutions
-            and all(_is_native_emitter(emitter, archive) for emitter in emitters)
-            and (
-                result is None
-                or (
-                    _is_native_archive(result)
-                    and result._native_solutions
-                    and result._dtypes["solution"] == archive._dtypes["solution"]
-                    and result._dtypes["objective"] == archive._dtypes["objective"]
-                    and result._dtypes["measures"] == archive._dtypes["measures"]
-                    and result.measure_dim == archive.measure_dim
-                    and result._solution_shape == archive._solution_shape
-                )
+            isinstance(archive, CellArchive)
+            and archive._is_native_throughout()
+            and (result is None or is_native_pair(archive, result))
+            and all(
+                acts_natively(emitter) and emitter._archive is archive and emitter._native is not None
+                for emitter in self._parts
             )
         )
+
+    def _connected(self, bandit, order, over_issue, threads, seed):
+        """The engine's scheduler over the parts."""
+        if self._is_native:
+            natives = [emitter._native for emitter in self._parts]
+            settings = (self._add_mode, bandit, order, over_issue, seed, threads)
+            return NativeScheduler.native(*self._current_archives(), natives, *settings)
+        if order != "rows":
+            raise ValueError(
+                "expected order to be \"rows\" because archives or emitters are written in Python or have extra fields, "
+                f"found {order!r}"
+            )
+        return NativeScheduler.python(len(self._parts), bandit, seed)
 
     @property
     def archive(self):
@@ -157,57 +109,47 @@ class SchedulerCore:
 
     # Ask.
 
-    def _begin_ask(self, call):
-        if self._pending is not None and self._last_called in ("ask", "ask_dqd"):
-            raise RuntimeError(f"{call} cannot be called immediately after {self._last_called}")
+    def _ask(self, call):
+        """Collects the solutions of the emitters that take part."""
+        check_order_of_asks(self._pending, self._last_called, call)
+        if self._is_native:
+            self._ask_natively(call)
+        else:
+            self._ask_each(call)
         self._last_called = self._pending = call
-
-    def _ask(self, emitters, call):
-        """Collects the solutions of all emitters."""
-        before = (self._last_called, self._pending)
-        self._begin_ask(call)
-        try:
-            if self._is_native and not (self._archive.empty and _any_starts_with_given(emitters)):
-                self._ask_native(emitters, call)
-            else:
-                parts = [np.asarray(getattr(emitter, call)()) for emitter in emitters]
-                self._num_emitted = [len(part) for part in parts]
-                self._cur_solutions = self._joined(parts)
-        except BaseException:
-            self._last_called, self._pending = before
-            raise
         return self._cur_solutions
 
-    def _joined(self, parts):
-        parts = [part for part in parts if len(part)] or parts[:1]
-        if parts:
-            return np.concatenate(parts)
-        return np.empty((0, *shape_tuple(self._archive.solution_dim)))
-
-    def _ask_native(self, emitters, call):
-        natives = [emitter._native for emitter in emitters]
+    def _ask_natively(self, call):
         if call == "ask":
-            try:
-                rows, self._num_emitted = _native.ask_all(self._archive._native, natives)
-            except RuntimeError:
-                # Asking each emitter only when one refused.
-                for emitter in emitters:
-                    if hasattr(emitter, "_check_gradients"):
-                        emitter._check_gradients()
-                raise
-            if self._is_bounded:
-                self._warn_if_clipped(emitters, rows)
-        else:
-            rows, self._num_emitted = _native.ask_gradients_all(natives)
+            for emitter in self._parts:
+                emitter._check_gradients()
+        self._reconnect()
+        self._scheduler.forget_asked()
+        rows = self._scheduler.ask(_KIND[call])
+        if self._is_bounded and call == "ask":
+            self._warn_if_clipped(rows)
         dtype = self._archive._dtypes["solution"]
         self._cur_solutions = rows.astype(dtype, copy=False).reshape(len(rows), *self._archive._solution_shape)
 
-    def _warn_if_clipped(self, emitters, rows):
+    def _warn_if_clipped(self, rows):
         start = 0
-        for emitter, size in zip(emitters, self._num_emitted):
-            if isinstance(emitter, EvolutionStrategyEmitter):
-                emitter._warn_if_clipped(rows[start : start + size])
+        for emitter, size in zip(self._parts, self._scheduler.sizes()):
+            emitter._warn_if_clipped(rows[start : start + size])
             start += size
+
+    def _ask_each(self, call):
+        """Asks the emitters that take part one by one; an exception leaves everything as it was."""
+        nothing = np.empty((0, *shape_tuple(self._archive.solution_dim)))
+        active = self._scheduler.active()
+        parts = [
+            np.asarray(getattr(emitter, call)()) if is_active else nothing
+            for emitter, is_active in zip(self._parts, active)
+        ]
+        self._scheduler.forget_asked()
+        self._scheduler.lay_out(_KIND[call], [len(part) for part in parts])
+        drawn = [part for part, is_active in zip(parts, active) if is_active]
+        drawn = [part for part in drawn if len(part)] or drawn[:1]
+        self._cur_solutions = np.concatenate(drawn) if drawn else nothing
 
     # Tell.
 
@@ -228,8 +170,8 @@ class SchedulerCore:
                     f"{asked}()) but has {found}"
                 )
 
-    def _tell(self, emitters, call, objective, measures, fields, jacobian=None):
-        """Adds the solutions last asked for and tells each emitter about its own; returns their status."""
+    def _tell(self, call, objective, measures, fields, jacobian=None):
+        """Adds the solutions last asked for and tells each emitter about its own."""
         asked = self._begin_tell(call)
         given = {"objective": objective, "measures": measures, **fields}
         if call == "tell_dqd":
@@ -239,15 +181,14 @@ class SchedulerCore:
         jacobian = data.pop("jacobian", None)
         archives = (("archive", self._archive), ("result_archive", self._result_archive))
         empty = [(name, archive) for name, archive in archives if _is_empty(archive)]
-        if self._is_native and objective is not None and not fields and len(self._cur_solutions):
-            status = self._tell_native(emitters, data, jacobian)
+        if self._is_native:
+            self._tell_natively(data, jacobian)
         else:
-            status = self._tell_python(emitters, call, data, jacobian)
+            self._tell_each(call, data, jacobian)
         for name, archive in empty:
             if archive.empty:
                 warnings.warn(_STILL_EMPTY.format(name=name), stacklevel=3)
         self._pending = None
-        return status
 
     def _array(self, name, values):
         if isinstance(values, np.ndarray):
@@ -262,25 +203,22 @@ class SchedulerCore:
             array[:] = values
             return array
 
-    def _tell_native(self, emitters, data, jacobian):
+    def _tell_natively(self, data, jacobian):
         archive = self._archive
+        if data["objective"] is None or len(data) > 2:
+            # The archive says what is wrong with them, if any row would come in.
+            archive.add(self._cur_solutions, **data)
         objective = np.asarray(data["objective"], dtype=archive._dtypes["objective"])
         check_is_1d(objective, "objective")
         measures = np.asarray(data["measures"], dtype=archive._dtypes["measures"])
         check_batch_shape(measures, "measures", archive.measure_dim, "measure_dim")
-        solutions = as_native(self._cur_solutions).reshape(len(objective), -1)
-        result = None if self._result_archive is None else self._result_archive._native
-        natives = [emitter._native for emitter in emitters]
-        told = (solutions, as_native(objective), as_native(measures))
-        one_by_one = self._add_mode == "single"
         if jacobian is not None:
             jacobian = as_native(check_jacobian_shape(archive, jacobian, len(objective)))
-        parts = (archive._native, result, natives, self._num_emitted)
+        if len(objective) == 0:
+            return
+        self._reconnect()
         try:
-            if jacobian is None:
-                status = _native.tell_all(*parts, *told, one_by_one)
-            else:
-                status = _native.tell_gradients_all(*parts, *told, jacobian, one_by_one)
+            self._scheduler.tell(as_native(objective), as_native(measures), jacobian)
         except ValueError:
             # Looking for the value only when there is one.
             if jacobian is not None:
@@ -288,19 +226,26 @@ class SchedulerCore:
             check_finite(objective, "objective")
             check_finite(measures, "measures")
             raise
-        archive._updates += 1
+        self._note_changes()
+
+    def _note_changes(self):
+        """Tells the archives that the engine has changed them."""
+        self._archive._updates += 1
         if self._result_archive is not None:
             self._result_archive._updates += 1
-        return status
 
-    def _tell_python(self, emitters, call, data, jacobian):
+    def _tell_each(self, call, data, jacobian):
+        """Adds to the archives and tells the emitters one by one; only then the engine hears of it."""
+        n_rows = len(self._cur_solutions)
         if jacobian is not None:
-            jacobian = check_jacobian(self._archive, jacobian, len(self._cur_solutions))
+            jacobian = check_jacobian(self._archive, jacobian, n_rows)
         add_info = self._add(self._archive, data)
         if self._result_archive is not None:
             self._add(self._result_archive, data)
         start, returned = 0, []
-        for emitter, size in zip(emitters, self._num_emitted):
+        for emitter, size, is_active in zip(self._parts, self._scheduler.sizes(), self._scheduler.active()):
+            if not is_active:
+                continue
             rows = slice(start, start + size)
             start += size
             own = {name: None if values is None else values[rows] for name, values in data.items()}
@@ -310,7 +255,10 @@ class SchedulerCore:
                 arguments["jacobian"] = jacobian[rows]
             returned.append(getattr(emitter, call)(**arguments))
         self._after_tell(returned)
-        return np.asarray(add_info["status"]) if "status" in add_info else None
+        if n_rows or call == "tell":
+            status = np.asarray(add_info.get("status", np.zeros(n_rows)), dtype=np.int32, order="C")
+            restarts = [getattr(emitter, "restarts", None) for emitter in self._parts]
+            self._scheduler.settle(_KIND[call], status, [None if each is None else int(each) for each in restarts])
 
     def _after_tell(self, returned):
         """Takes what the emitters returned when they were told; it means nothing here."""
@@ -326,3 +274,26 @@ class SchedulerCore:
                 collected.setdefault(name, []).append(value)
         return {name: np.asarray(values) for name, values in collected.items()}
 
+    # Saving.
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self._after_loading()
+
+    def _after_loading(self):
+        """Completes what luminary 0.1 saved, which had no scheduler of the engine."""
+        if "_scheduler" in vars(self):
+            return
+        if self._pending is not None:
+            raise ValueError(
+                "expected a scheduler that was saved after a tell, found one of luminary 0.1 that was saved between ask "
+                "and tell: load it with that version, and tell it before saving"
+            )
+        self._complete_old_state()
+        self._is_native = self._can_be_native()
+        self._scheduler = self._connected(None, "rows", 1.0, 1, 0)
+        self._native_archives = self._current_archives()
+
+    def _complete_old_state(self):
+        """Finds the emitters of a scheduler that luminary 0.1 saved."""
+        raise NotImplementedError

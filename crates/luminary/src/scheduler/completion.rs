@@ -209,9 +209,7 @@ impl Protocol {
             measures: answer.measures,
             extras: &extras,
         };
-        adding
-            .add(parts, &batch, NonFinite::Fail, report, &mut AddReport::default())
-            .expect("the answer was checked");
+        adding.add(parts, &batch, NonFinite::Fail, report, &mut AddReport::default()).expect("the answer was checked");
         let (status, improvement, visits) = (report.status[0], report.delta[0], report.visits[0]);
         let row = OneRow {
             objective: answer.objective,

@@ -1,0 +1,19 @@
+//! Threads of a scheduler's own.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// A pool of this many threads; none for one thread, which is the caller's own.
+pub(crate) fn pool_of(threads: usize) -> PyResult<Option<Arc<ThreadPool>>> {
+    match threads {
+        0 => Err(PyValueError::new_err("expected at least 1 thread, found 0")),
+        1 => Ok(None),
+        _ => match ThreadPoolBuilder::new().num_threads(threads).build() {
+            Ok(pool) => Ok(Some(Arc::new(pool))),
+            Err(error) => Err(PyRuntimeError::new_err(error.to_string())),
+        },
+    }
+}

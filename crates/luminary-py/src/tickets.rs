@@ -1,0 +1,52 @@
+//! Tickets on their way to Python, and what is said about them.
+
+use luminary::error::CallError;
+use luminary::scheduler::{Answer, Effect, Ticket, TicketKind, Told};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use crate::convert::{OrRaise, slice, status_number};
+
+/// Number, solution, seed, kind, emitter, generation and row, in the order of the fields of Python's `Ticket`.
+pub(crate) type TicketAnswer<'py> = (u64, Bound<'py, PyArray1<f64>>, u64, &'static str, Option<usize>, u64, usize);
+
+/// Effect, status and value, in the order of the fields of Python's `Told`.
+pub(crate) type ToldAnswer = (&'static str, Option<i32>, Option<f64>);
+
+pub(crate) fn ticket_answers<'py>(py: Python<'py>, tickets: Vec<Ticket>) -> Vec<TicketAnswer<'py>> {
+    let answer = |ticket: Ticket| {
+        let solution = PyArray1::from_vec(py, ticket.solution);
+        let kind = kind_name(ticket.kind);
+        (ticket.id.get(), solution, ticket.seed, kind, ticket.emitter, ticket.generation, ticket.row)
+    };
+    tickets.into_iter().map(answer).collect()
+}
+
+pub(crate) fn told_answer(told: Result<Told, CallError>) -> PyResult<ToldAnswer> {
+    let told = told.or_raise()?;
+    let effect = match told.effect {
+        Effect::Waits => "waits",
+        Effect::Completed => "completed",
+        Effect::Counted => "counted",
+        Effect::Stale => "stale",
+        Effect::Repeated => "repeated",
+    };
+    Ok((effect, told.status.map(status_number), told.improvement))
+}
+
+/// The result of a ticket in arrays of Python.
+pub(crate) fn answer<'a>(
+    objective: f64,
+    measures: &'a PyReadonlyArray1<'_, f64>,
+    jacobian: Option<&'a PyReadonlyArray2<'_, f64>>,
+) -> PyResult<Answer<'a>> {
+    let jacobian = jacobian.map(slice).transpose()?;
+    Ok(Answer { jacobian, ..Answer::new(objective, slice(measures)?) })
+}
+
+fn kind_name(kind: TicketKind) -> &'static str {
+    match kind {
+        TicketKind::Value => "value",
+        TicketKind::Gradient => "gradient",
+    }
+}
