@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,21 @@ from luminary.archives import ArchiveStats, CVTArchive, GridArchive
 from luminary.typing import SingleData
 
 __version__: str
-__all__ = ["archives", "emitters", "schedulers", "run", "minimize", "save", "load", "presets", "Run", "RunResult", "__version__"]
+__all__ = ["archives", "emitters", "schedulers", "run", "minimize", "save", "load", "presets", "Run", "RunResult", "Ticket", "Told", "__version__"]
+
+class Ticket(NamedTuple):
+    id: int
+    solution: np.ndarray[Any, Any]
+    seed: int
+    kind: str
+    emitter: int | None
+    generation: int
+    row: int
+
+class Told(NamedTuple):
+    effect: str
+    status: int | None
+    value: float | None
 
 def presets() -> dict[str, str]: ...
 
@@ -26,6 +40,9 @@ class Run:
         solution_dim: int,
         ranges: Iterable[tuple[float, float]],
         seed: Any = 0,
+        order: Literal["rows", "completion"] = "rows",
+        over_issue: float = 1.0,
+        threads: int = 1,
         **settings: Any,
     ) -> None: ...
     @classmethod
@@ -35,6 +52,19 @@ class Run:
     def tell(self, objective: ArrayLike, measures: ArrayLike) -> None: ...
     def ask_dqd(self) -> NDArray[np.float64]: ...
     def tell_dqd(self, objective: ArrayLike, measures: ArrayLike, jacobian: ArrayLike) -> None: ...
+    def ask_tickets(self, n: int) -> list[Ticket]: ...
+    def tell_ticket(
+        self, id: int, objective: ArrayLike, measures: ArrayLike, jacobian: ArrayLike | None = None, **extras: ArrayLike
+    ) -> Told: ...
+    def fail(self, id: int, reason: str) -> Told: ...
+    def lost(self, id: int) -> None: ...
+    def outstanding(self) -> list[Ticket]: ...
+    def inject(
+        self, solution: ArrayLike, objective: ArrayLike, measures: ArrayLike
+    ) -> dict[str, np.ndarray[Any, Any]]: ...
+    def set_threads(self, threads: int) -> None: ...
+    @property
+    def failures(self) -> dict[str, int]: ...
     @property
     def needs_gradients(self) -> bool: ...
     @property

@@ -264,3 +264,138 @@ def test_the_flags_of_active_emitters_are_read_only():
     archive = make_archive()
     pool = [GaussianEmitter(archive, sigma=0.1, x0=[0, 0, 0], batch_size=4, seed=i) for i in range(2)]
     assert not BanditScheduler(archive, pool, num_active=1).active.flags.writeable
+
+
+class Failing(Uniform):
+    """An emitter that raises when it is told to."""
+
+    fails = None
+
+    def ask(self):
+        if self.fails == "ask":
+            raise KeyError("ask")
+        return super().ask()
+
+    def tell(self, *arguments, **fields):
+        if self.fails == "tell":
+            raise KeyError("tell")
+        super().tell(*arguments, **fields)
+
+
+class FailingArchive(GridArchive):
+    """An archive that raises when it is told to."""
+
+    fails = False
+
+    def add(self, *arguments, **fields):
+        if self.fails:
+            raise KeyError("add")
+        return super().add(*arguments, **fields)
+
+
+@pytest.mark.parametrize("part", ["ask", "tell", "add"])
+def test_exceptions_of_parts_written_in_python_leave_the_scheduler_usable(part):
+    archive = FailingArchive(solution_dim=3, dims=[10, 20], ranges=[(-1, 1), (-2, 2)], seed=1)
+    own = Failing(archive)
+    native = EvolutionStrategyEmitter(archive, x0=[0, 0, 0], sigma0=0.1, batch_size=6, seed=1)
+    scheduler = Scheduler(archive, [native, own])
+    run(scheduler, 1)
+    if part == "ask":
+        own.fails = "ask"
+        with pytest.raises(KeyError, match="ask"):
+            scheduler.ask()
+        own.fails = None
+    for way in ("tell again", "ask anew"):
+        solutions = scheduler.ask()
+        own.fails, archive.fails = part if part == "tell" else None, part == "add"
+        if part != "ask":
+            with pytest.raises(KeyError, match=part):
+                scheduler.tell(*sphere(solutions))
+        own.fails, archive.fails = None, False
+        if way == "ask anew" and part != "ask":
+            solutions = scheduler.ask()
+        scheduler.tell(*sphere(solutions))
+    assert len(own.told) == 3 and scheduler.ask().shape == (10, 3)
+
+
+def test_an_ask_that_fails_after_a_failed_tell_keeps_the_solutions():
+    archive = make_archive()
+    own = Failing(archive)
+    scheduler = Scheduler(archive, [own])
+    solutions = scheduler.ask()
+    with pytest.raises(ValueError):
+        scheduler.tell([1], [[0, 0]])
+    own.fails = "ask"
+    with pytest.raises(KeyError):
+        scheduler.ask()
+    scheduler.tell(*sphere(solutions))
+    assert np.array_equal(own.told[0][0], solutions)
+
+
+class Same(EvolutionStrategyEmitter):
+    """Changes nothing that the engine does."""
+
+    def name(self):
+        return "same"
+
+
+class Mixin:
+    def ask(self):
+        return super().ask()
+
+
+class Mixed(Mixin, EvolutionStrategyEmitter):
+    """Overrides a method through another base."""
+
+
+class GrandChild(Mixed):
+    """Inherits the override."""
+
+
+def test_whether_a_part_is_native_is_declared_by_its_class():
+    archive = make_archive()
+    expected = {EvolutionStrategyEmitter: True, Same: True, Mixed: False, GrandChild: False, Watched: False}
+    for emitter, is_native in expected.items():
+        assert Scheduler(archive, [emitter(archive, x0=[0, 0, 0], sigma0=0.1)])._is_native == is_native
+    patched = EvolutionStrategyEmitter(archive, x0=[0, 0, 0], sigma0=0.1)
+    patched.tell = lambda **told: None
+    assert not Scheduler(archive, [patched])._is_native
+    own_archive = FailingArchive(solution_dim=3, dims=[10, 20], ranges=[(-1, 1), (-2, 2)])
+    assert not Scheduler(own_archive, [EvolutionStrategyEmitter(own_archive, x0=[0, 0, 0], sigma0=0.1)])._is_native
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_the_number_of_threads_changes_nothing(threads):
+    one, many = run(cma_mae(), 10), run(cma_mae(threads=threads), 10)
+    for a, b in ((one.archive, many.archive), (one.result_archive, many.result_archive)):
+        assert np.array_equal(a.data("solution"), b.data("solution"))
+
+
+def test_an_archive_that_changes_its_resolution_stays_that_of_the_scheduler():
+    archive = make_archive()
+    scheduler = Scheduler(archive, [GaussianEmitter(archive, sigma=0.3, x0=[0, 0, 0], batch_size=20, seed=1)])
+    run(scheduler, 3)
+    archive.retessellate([5, 5])
+    before = len(archive)
+    run(scheduler, 5)
+    assert scheduler._is_native and before < len(archive) <= 25
+
+
+def old_state(scheduler):
+    """The fields of a scheduler as luminary 0.1 pickled it."""
+    state = {name: value for name, value in vars(scheduler).items() if name not in ("_scheduler", "_parts", "_native_archives")}
+    return {**state, "_num_emitted": []}
+
+
+def test_schedulers_of_the_first_version_go_on_or_say_why_not():
+    scheduler, twin = run(cma_mae(), 3), run(cma_mae(), 3)
+    restored = Scheduler.__new__(Scheduler)
+    restored.__setstate__(old_state(twin))
+    assert np.array_equal(restored.ask(), scheduler.ask())
+    waiting = Scheduler.__new__(Scheduler)
+    with pytest.raises(ValueError, match="between ask and tell"):
+        waiting.__setstate__(old_state(scheduler))
+    archive = make_archive()
+    bandit = BanditScheduler(archive, [GaussianEmitter(archive, sigma=0.1, x0=[0, 0, 0])], num_active=1)
+    with pytest.raises(ValueError, match="BanditScheduler of luminary 0.1"):
+        BanditScheduler.__new__(BanditScheduler).__setstate__(old_state(bandit))

@@ -4,13 +4,28 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from luminary import Ticket, Told
 from luminary.archives import ArchiveBase, GridArchive
 from luminary.emitters import BayesianOptimizationEmitter, EmitterBase
 from luminary.typing import Float, Int
 
 __all__ = ["Scheduler", "BanditScheduler", "BayesianOptimizationScheduler"]
 
-class Scheduler:
+class Ticketing:
+    def ask_tickets(self, n: int) -> list[Ticket]: ...
+    def tell_ticket(
+        self, id: int, objective: ArrayLike, measures: ArrayLike, jacobian: ArrayLike | None = None, **extras: ArrayLike
+    ) -> Told: ...
+    def fail(self, id: int, reason: str) -> Told: ...
+    def lost(self, id: int) -> None: ...
+    def outstanding(self) -> list[Ticket]: ...
+    def inject(
+        self, solution: ArrayLike, objective: ArrayLike | None, measures: ArrayLike, **fields: ArrayLike | None
+    ) -> dict[str, np.ndarray[Any, Any]]: ...
+    @property
+    def failures(self) -> dict[str, int]: ...
+
+class Scheduler(Ticketing):
     def __init__(
         self,
         archive: ArchiveBase,
@@ -18,6 +33,10 @@ class Scheduler:
         result_archive: ArchiveBase | None = None,
         *,
         add_mode: Literal["batch", "single"] = "batch",
+        order: Literal["rows", "completion"] = "rows",
+        over_issue: Float = 1.0,
+        threads: Int = 1,
+        seed: Any = 0,
     ) -> None: ...
     @property
     def archive(self) -> ArchiveBase: ...
@@ -32,7 +51,7 @@ class Scheduler:
         self, objective: ArrayLike | None, measures: ArrayLike, jacobian: ArrayLike, **fields: ArrayLike | None
     ) -> None: ...
 
-class BanditScheduler:
+class BanditScheduler(Ticketing):
     def __init__(
         self,
         archive: ArchiveBase,
@@ -43,6 +62,10 @@ class BanditScheduler:
         reselect: Literal["terminated", "all"] = "terminated",
         zeta: Float = 0.05,
         add_mode: Literal["batch", "single"] = "batch",
+        order: Literal["rows", "completion"] = "rows",
+        over_issue: Float = 1.0,
+        threads: Int = 1,
+        seed: Any = 0,
     ) -> None: ...
     @property
     def archive(self) -> ArchiveBase: ...

@@ -54,3 +54,11 @@ def object_shapes(archive):
         return {}
     shapes = {name: shape for name, (shape, _) in getattr(archive, "_extra_desc", {}).items()}
     return {name: (archive.measure_dim,) if name == "measures" else shapes.get(name, ()) for name in names}
+
+
+def status_of_rows(add_info, n_rows):
+    """The status of each row as the engine counts it; an archive that says nothing of the kind has accepted nothing."""
+    status = np.ravel(add_info.get("status", ()))
+    if len(status) != n_rows or status.dtype.kind not in "biuf":
+        return np.zeros(n_rows, dtype=np.int32)
+    return status.astype(np.int32)

@@ -12,7 +12,7 @@ from luminary._seed import native_seed
 from luminary._validate import as_native, check_batch_shape, check_finite, check_is_1d, field_array, shape_tuple
 from luminary.archives._cell_archive import CellArchive
 from luminary.emitters._common import check_jacobian, check_jacobian_shape
-from luminary.schedulers._checks import check_order_of_asks, is_native_pair, object_shapes
+from luminary.schedulers._checks import check_order_of_asks, is_native_pair, object_shapes, status_of_rows
 from luminary.schedulers._ticketing import Ticketing
 
 _STILL_EMPTY = (
@@ -256,7 +256,7 @@ class SchedulerCore(Ticketing):
             returned.append(getattr(emitter, call)(**arguments))
         self._after_tell(returned)
         if n_rows or call == "tell":
-            status = np.asarray(add_info.get("status", np.zeros(n_rows)), dtype=np.int32, order="C")
+            status = status_of_rows(add_info, n_rows)
             restarts = [getattr(emitter, "restarts", None) for emitter in self._parts]
             self._scheduler.settle(_KIND[call], status, [None if each is None else int(each) for each in restarts])
 
