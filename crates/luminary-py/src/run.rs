@@ -18,11 +18,11 @@ use rayon::ThreadPool;
 
 use crate::archive::NativeArchive;
 use crate::checkpoint;
-use crate::convert::{OrRaise, Reduced, Saved, lock, slice, status_number};
+use crate::convert::{OrRaise, Reduced, Saved, lock, slice};
 use crate::scheduler::order_of;
 use crate::strategy::variant_of;
 use crate::threads;
-use crate::tickets::{self, TicketAnswer, ToldAnswer};
+use crate::tickets::{self, InjectedAnswer, TicketAnswer, ToldAnswer};
 
 /// Why a preset's archive is one with cells.
 const HAS_CELLS: &str = "presets have archives with cells";
@@ -174,12 +174,11 @@ impl NativeRun {
         solutions: PyReadonlyArray2<'py, f64>,
         objectives: PyReadonlyArray1<'py, f64>,
         measures: PyReadonlyArray2<'py, f64>,
-    ) -> PyResult<(Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> PyResult<InjectedAnswer<'py>> {
         let solutions = slice(&solutions)?;
         let batch = Batch { solutions, objectives: slice(&objectives)?, measures: slice(&measures)?, extras: &[] };
         let report = py.detach(|| self.with_scheduler(|scheduler| scheduler.inject(&batch)).or_raise())?;
-        let status = report.status.iter().map(|&status| status_number(status)).collect();
-        Ok((PyArray1::from_vec(py, status), PyArray1::from_vec(py, report.delta)))
+        Ok(tickets::injected_answer(py, report))
     }
 
     /// Uses this many threads from now on.

@@ -1,5 +1,6 @@
 //! Tickets on their way to Python, and what is said about them.
 
+use luminary::archive::AddReport;
 use luminary::error::CallError;
 use luminary::scheduler::{Answer, Effect, Ticket, TicketKind, Told};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -12,6 +13,14 @@ pub(crate) type TicketAnswer<'py> = (u64, Bound<'py, PyArray1<f64>>, u64, &'stat
 
 /// Effect, status and value, in the order of the fields of Python's `Told`.
 pub(crate) type ToldAnswer = (&'static str, Option<i32>, Option<f64>);
+
+/// Status and value of each solution that was injected.
+pub(crate) type InjectedAnswer<'py> = (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
+
+pub(crate) fn injected_answer<'py>(py: Python<'py>, report: AddReport) -> InjectedAnswer<'py> {
+    let status = report.status.iter().map(|&status| status_number(status)).collect();
+    (PyArray1::from_vec(py, status), PyArray1::from_vec(py, report.delta))
+}
 
 pub(crate) fn ticket_answers<'py>(py: Python<'py>, tickets: Vec<Ticket>) -> Vec<TicketAnswer<'py>> {
     let answer = |ticket: Ticket| {

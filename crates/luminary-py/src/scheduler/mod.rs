@@ -26,7 +26,7 @@ use crate::archive::NativeArchive;
 use crate::convert::{OrRaise, Reduced, Saved, lock, slice, status_number, status_of};
 use crate::emitter::NativeEmitter;
 use crate::threads;
-use crate::tickets::{self, TicketAnswer, ToldAnswer};
+use crate::tickets::{self, InjectedAnswer, TicketAnswer, ToldAnswer};
 
 /// Ask and tell over archives and emitters.
 #[pyclass(frozen, module = "luminary._native", name = "NativeScheduler")]
@@ -282,12 +282,11 @@ impl NativeScheduler {
         solutions: PyReadonlyArray2<'py, f64>,
         objectives: PyReadonlyArray1<'py, f64>,
         measures: PyReadonlyArray2<'py, f64>,
-    ) -> PyResult<(Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> PyResult<InjectedAnswer<'py>> {
         let solutions = slice(&solutions)?;
         let batch = Batch { solutions, objectives: slice(&objectives)?, measures: slice(&measures)?, extras: &[] };
         let report = py.detach(|| self.with_parts(|protocol, parts| protocol.inject(parts, &batch)).or_raise())?;
-        let status = report.status.iter().map(|&status| status_number(status)).collect();
-        Ok((PyArray1::from_vec(py, status), PyArray1::from_vec(py, report.delta)))
+        Ok(tickets::injected_answer(py, report))
     }
 
     /// Rows without a value, by cause.
