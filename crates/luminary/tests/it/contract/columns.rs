@@ -4,7 +4,7 @@ use luminary::archive::{ExtraColumn, NonFinite};
 use luminary::emitter::{
     Emitter, EmitterConfig, EmitterShape, EvolutionConfig, EvolutionEmitter, Feedback, LearnerParts,
 };
-use luminary::error::ConfigError;
+use luminary::error::{CheckpointError, ConfigError};
 use luminary::problem::Problem;
 use luminary::ranker::{Column, RankOutcome, Ranker, RankerConfig};
 use luminary::scheduler::{Answer, EmitterGroup, Order, Pool, Scheduler, SchedulerConfig, Values};
@@ -113,6 +113,12 @@ fn an_extra_column_reaches_the_ranker_that_names_it_in_either_order() {
         completion.tell_ticket(ticket.id, &answer).unwrap();
     }
     assert_eq!(n_ranked(&completion), 60 - 12, "every value is ranked once");
+}
+
+#[test]
+fn a_ranker_that_cannot_be_saved_makes_the_checkpoint_fail_and_not_the_run() {
+    let error = by_size("size", Order::Rows).unwrap().to_checkpoint().unwrap_err();
+    assert!(matches!(error, CheckpointError::Unsupported { what: "ranker" }), "{error}");
 }
 
 fn values_of(solutions: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>) {
