@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use luminary::archive::{
-    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellIdx, CellsConfig, CentroidSource, CvtConfig, GridConfig,
-    LearningRate, NonFinite, UpdateRule,
+    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellArchive, CellIdx, CellsConfig, CentroidSource, CvtConfig,
+    GridConfig, LearningRate, NonFinite, UpdateRule,
 };
 use luminary::error::CallError;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -21,15 +21,15 @@ pub(crate) struct NativeArchive {
 }
 
 pub(crate) struct ArchiveState {
-    pub(crate) archive: Archive,
+    pub(crate) archive: CellArchive,
     pub(crate) report: AddReport,
     /// Threshold of the best solution's cell just after it was added.
     best_threshold: f64,
 }
 
 impl ArchiveState {
-    fn new(archive: Archive) -> Self {
-        let best = archive.best().map(|best| archive.thresholds()[best.cell.index()]);
+    fn new(archive: CellArchive) -> Self {
+        let best = archive.best().and_then(|best| best.threshold);
         Self { archive, report: AddReport::default(), best_threshold: best.unwrap_or(f64::NAN) }
     }
 
@@ -39,7 +39,7 @@ impl ArchiveState {
         let batch = Batch { solutions, objectives, measures, extras: &[] };
         self.archive.add(&batch, NonFinite::Fail, &mut self.report)?;
         if let Some(best) = self.archive.best().filter(|best| Some(best.objective) != before) {
-            self.best_threshold = self.archive.thresholds()[best.cell.index()];
+            self.best_threshold = best.threshold.unwrap_or(f64::NAN);
         }
         Ok(())
     }
@@ -109,7 +109,7 @@ impl NativeArchive {
     fn from_bytes(config: &[u8], state: &[u8], best_threshold: f64) -> PyResult<Self> {
         let config: ArchiveConfig =
             rmp_serde::from_slice(config).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let mut archive = config.build().or_raise()?;
+        let mut archive = config.build_cells().or_raise()?;
         archive.load_bytes(state).or_raise()?;
         let state = ArchiveState { archive, report: AddReport::default(), best_threshold };
         Ok(Self { state: Mutex::new(state) })
@@ -177,7 +177,7 @@ impl NativeArchive {
         let measures = slice(&measures)?;
         let cells = py.detach(|| {
             let state = lock(&self.state);
-            let (cells, width) = (state.archive.cells(), state.archive.measure_dim());
+            let (cells, width) = (state.archive.tessellation(), state.archive.measure_dim());
             measures.chunks_exact(width).map(|row| cells.cell_of(row).index() as i32).collect()
         });
         Ok(PyArray1::from_vec(py, cells))
@@ -196,7 +196,8 @@ impl NativeArchive {
 
     /// Cells of the elites, in the order in which they were first occupied.
     fn cells<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
-        let cells = py.detach(|| lock(&self.state).archive.elites().map(|elite| elite.cell.index() as i32).collect());
+        let cells =
+            py.detach(|| lock(&self.state).archive.elites().filter_map(|elite| elite.cell).map(index_of).collect());
         PyArray1::from_vec(py, cells)
     }
 
@@ -208,7 +209,7 @@ impl NativeArchive {
 
     /// Thresholds of the elites' cells.
     fn thresholds<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let values = py.detach(|| lock(&self.state).archive.elites().map(|elite| elite.threshold).collect());
+        let values = py.detach(|| lock(&self.state).archive.elites().filter_map(|elite| elite.threshold).collect());
         PyArray1::from_vec(py, values)
     }
 
@@ -260,7 +261,13 @@ impl NativeArchive {
             state.archive.best().cloned().map(|best| (best, state.best_threshold))
         })?;
         let measures = PyArray1::from_vec(py, best.measures);
-        Some((best.cell.index() as i32, best.objective, measures, PyArray1::from_vec(py, best.solution), threshold))
+        Some((
+            best.cell.map_or(-1, index_of),
+            best.objective,
+            measures,
+            PyArray1::from_vec(py, best.solution),
+            threshold,
+        ))
     }
 
     /// How many rows have landed in each cell.
@@ -287,7 +294,7 @@ impl NativeArchive {
 }
 
 impl NativeArchive {
-    pub(crate) fn from_archive(archive: Archive) -> Self {
+    pub(crate) fn from_archive(archive: CellArchive) -> Self {
         Self { state: Mutex::new(ArchiveState::new(archive)) }
     }
 
@@ -295,6 +302,10 @@ impl NativeArchive {
     pub(crate) fn state(&self) -> &Mutex<ArchiveState> {
         &self.state
     }
+}
+
+fn index_of(cell: CellIdx) -> i32 {
+    cell.index() as i32
 }
 
 fn build(
@@ -309,6 +320,6 @@ fn build(
         Some(alpha) => Acceptance::Soft { learning_rate: LearningRate::Fixed(alpha), min_f },
     };
     let rule = UpdateRule::Batch;
-    let config = ArchiveConfig { solution_dim, cells, acceptance, rule, extra_columns: Vec::new(), qd_score_offset };
-    Ok(NativeArchive::from_archive(config.build().or_raise()?))
+    let config = ArchiveConfig { acceptance, rule, qd_score_offset, ..ArchiveConfig::cells(solution_dim, cells) };
+    Ok(NativeArchive::from_archive(config.build_cells().or_raise()?))
 }

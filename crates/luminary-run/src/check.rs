@@ -1,6 +1,6 @@
 //! A look before the leap: builds everything and evaluates one solution for real, before any budget is spent.
 
-use luminary::archive::Acceptance;
+use luminary::archive::{Acceptance, CellArchive};
 use luminary::problem::{Request, Results, TicketsOf};
 use luminary::scheduler::{Threads, TicketId};
 
@@ -65,9 +65,11 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
     evaluator.evaluate(&request, &mut results)?;
     let Results { objectives, measures, jacobians, extras, .. } = results;
     let extras: Vec<_> = columns.into_iter().map(|column| column.name).zip(extras).collect();
-    let archive = scheduler.archive();
-    let (n_archives, alpha) = match archive.config().acceptance {
-        Acceptance::Soft { .. } => (2, Some(archive.alpha())),
+    let acceptance = scheduler.config().archive.acceptance;
+    let n_cells = scheduler.archive().stats().n_cells;
+    let alpha = scheduler.archive().downcast_ref::<CellArchive>().map(CellArchive::alpha);
+    let (n_archives, alpha) = match acceptance {
+        Acceptance::Soft { .. } => (2, alpha),
         Acceptance::Elitist => (1, None),
     };
     let n_extras: usize = extras.iter().map(|(_, values)| values.len()).sum();
@@ -75,18 +77,17 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
         problem: config.problem.title(),
         solution_dim: n,
         measure_bounds: spec.measure_bounds.clone(),
-        n_cells: archive.n_cells(),
+        n_cells,
         alpha,
         evaluations: config.evaluations_per_iteration().saturating_mul(config.run.iterations),
-        // Objective, threshold, visits, cell and slot beside the rows themselves.
-        archive_bytes: n_archives * archive.n_cells() as u128 * (8 * (n + k + n_extras) as u128 + 32),
+        // Objective, age, threshold, visits, cell and slot beside the rows themselves.
+        archive_bytes: n_archives * n_cells as u128 * (8 * (n + k + n_extras) as u128 + 40),
         objective: config.goal().turn(objectives[0]),
         measures,
         extras,
         warnings: Vec::new(),
     };
-    check.warnings =
-        warnings(&check, config.goal(), archive.config().acceptance, wants_jacobians.then_some(&jacobians));
+    check.warnings = warnings(&check, config.goal(), acceptance, wants_jacobians.then_some(&jacobians));
     Ok(check)
 }
 

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::archive::Archive;
 use crate::emitter::Emitter;
 use crate::error::CheckpointError;
 use crate::scheduler::{Scheduler, SchedulerConfig, SchedulerState, SchedulerStateV1};
@@ -81,10 +82,27 @@ impl Scheduler {
 
     /// Restores a scheduler that was built with these custom emitters; their `load` is given what their `save` gave.
     pub fn from_checkpoint_with(bytes: &[u8], custom: Vec<Box<dyn Emitter>>) -> Result<Self, CheckpointError> {
-        let snapshot = Snapshot::decode(bytes)?;
+        let mut snapshot = Snapshot::decode(bytes)?;
         // Before anything is built: a configuration that asks for more than the state holds is not the state's.
         snapshot.state.check_size(&snapshot.config, custom.len())?;
         let mut scheduler = snapshot.config.build_with(custom)?;
+        scheduler.load(snapshot.state)?;
+        Ok(scheduler)
+    }
+
+    /// Restores a scheduler that was built with an archive of your own, which is given its saved bytes, and these custom
+    /// emitters.
+    ///
+    /// # Errors
+    /// As [`from_checkpoint`](Self::from_checkpoint), and an archive of another shape.
+    pub fn from_checkpoint_with_archive(
+        bytes: &[u8],
+        archive: Box<dyn Archive>,
+        custom: Vec<Box<dyn Emitter>>,
+    ) -> Result<Self, CheckpointError> {
+        let mut snapshot = Snapshot::decode(bytes)?;
+        snapshot.state.check_size(&snapshot.config, custom.len())?;
+        let mut scheduler = snapshot.config.build_with_archive(archive, custom)?;
         scheduler.load(snapshot.state)?;
         Ok(scheduler)
     }

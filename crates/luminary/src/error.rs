@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::archive::Dtype;
 use crate::scheduler::TicketId;
 
 /// A configuration that cannot be built. Nothing has been allocated or changed.
@@ -126,6 +127,21 @@ pub enum ConfigError {
     /// Two settings that exclude each other.
     #[error("{0}")]
     Conflict(&'static str),
+    /// An archive of another shape than its configuration says.
+    #[error(
+        "expected an archive of {expected_solution} components and {expected_measures} measures, found {found_solution} \
+         and {found_measures}"
+    )]
+    ArchiveShape {
+        /// Components by the configuration.
+        expected_solution: usize,
+        /// Measures by the configuration.
+        expected_measures: usize,
+        /// Components of the archive.
+        found_solution: usize,
+        /// Measures of the archive.
+        found_measures: usize,
+    },
     /// An extra column that clashes with another name.
     #[error("expected distinct extra columns with at least one value each, found {name:?} twice or empty")]
     ExtraColumn {
@@ -167,6 +183,26 @@ pub enum CallError {
         row: usize,
         /// The value.
         value: f64,
+    },
+    /// An extra column of another type than declared.
+    #[error("expected {expected:?} values in the extra column {name:?}, found {found:?}")]
+    Dtype {
+        /// The column.
+        name: String,
+        /// The type it was declared with.
+        expected: Dtype,
+        /// The type of the values.
+        found: Dtype,
+    },
+    /// A cell that the archive does not have.
+    #[error("expected cells below {n_cells}, found {found} in row {row}")]
+    NoSuchCell {
+        /// The row.
+        row: usize,
+        /// Number of cells.
+        n_cells: usize,
+        /// The cell.
+        found: usize,
     },
     /// The problem's shape is not the scheduler's.
     #[error(

@@ -7,7 +7,7 @@ mod message;
 
 use std::path::{Path, PathBuf};
 
-use luminary::archive::Batch;
+use luminary::archive::{Batch, ColumnData};
 use luminary::scheduler::{Answer, Call, Effect, NOT_FINITE, Scheduler, Ticket, TicketId, Told};
 
 pub use message::{Message, MessageError};
@@ -170,7 +170,7 @@ impl ByHand {
     ) -> Result<(Effect, Call), ByHandError> {
         let extras = self.columns(extras)?;
         let objective = self.config.goal().turn(objective);
-        let columns: Vec<&[f64]> = extras.iter().map(Vec::as_slice).collect();
+        let columns: Vec<ColumnData<'_>> = extras.iter().map(|values| values.as_slice().into()).collect();
         let batch = Batch { solutions: solution, objectives: &[objective], measures, extras: &columns };
         self.scheduler.inject(&batch)?;
         let call = Call::Inject { solution: solution.to_vec(), objective, measures: measures.to_vec(), extras };

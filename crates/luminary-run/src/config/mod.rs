@@ -336,7 +336,7 @@ impl ProblemConfig {
         match self {
             #[cfg(unix)]
             Self::External { evaluator, .. } => {
-                let column = |(name, width): (&str, usize)| ExtraColumn { name: name.to_owned(), width };
+                let column = |(name, width): (&str, usize)| ExtraColumn::new(name, width);
                 evaluator.extras.iter().map(column).collect()
             }
             Self::Domain { .. } | Self::Custom { .. } => Vec::new(),

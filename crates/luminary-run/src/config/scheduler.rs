@@ -1,5 +1,6 @@
 //! From the resolved settings to the engine's configuration.
 
+use luminary::archive::ArchiveKind;
 use luminary::emitter::EmitterConfig;
 use luminary::preset::PresetConfig;
 use luminary::problem::ProblemSpec;
@@ -30,7 +31,7 @@ impl RunConfig {
             seed: self.run.seed,
         };
         let mut config = preset.config();
-        config.archive.cells = archive.cells.clone();
+        config.archive.kind = ArchiveKind::Cells(archive.cells.clone());
         config.archive.rule = archive.update;
         config.archive.qd_score_offset = self.goal().turn(archive.qd_score_offset);
         config.archive.extra_columns = self.problem.extra_columns();

@@ -146,7 +146,7 @@ impl Recorder<'_> {
 
     fn note_if_nothing_accepted(&mut self, scheduler: &Scheduler) {
         let archive = scheduler.archive();
-        if let (true, Acceptance::Soft { min_f, .. }) = (archive.is_empty(), archive.config().acceptance) {
+        if let (true, Acceptance::Soft { min_f, .. }) = (archive.is_empty(), scheduler.config().archive.acceptance) {
             let min_f = self.config.goal().turn(min_f);
             self.watch.note(&Note::NothingAccepted { min_f });
         }

@@ -2,7 +2,8 @@
 //!
 //! One row per elite, ordered by cell: `cell`, `objective`, `threshold`, `visits`, then `measures_0`, `measures_1`, ...,
 //! the extra columns by their names, and `solution_0`, `solution_1`, ... The threshold of an elitist archive is its
-//! elite's objective. Objectives and thresholds have the user's sign.
+//! elite's objective. Objectives and thresholds have the user's sign. An archive without cells numbers its elites and
+//! counts no visits.
 
 mod csv;
 mod npy;
@@ -69,7 +70,7 @@ pub enum Which {
 
 impl Which {
     /// The archive.
-    pub fn of(self, scheduler: &Scheduler) -> &Archive {
+    pub fn of(self, scheduler: &Scheduler) -> &dyn Archive {
         match self {
             Self::Result => scheduler.result(),
             Self::Search => scheduler.archive(),
@@ -78,7 +79,7 @@ impl Which {
 }
 
 /// Writes an archive of a run with this goal as a table.
-pub fn write(archive: &Archive, goal: Goal, format: Format, writer: &mut (impl Write + Send)) -> io::Result<()> {
+pub fn write(archive: &dyn Archive, goal: Goal, format: Format, writer: &mut (impl Write + Send)) -> io::Result<()> {
     let table = Table::of(archive, goal);
     match format {
         #[cfg(feature = "parquet")]
@@ -89,7 +90,7 @@ pub fn write(archive: &Archive, goal: Goal, format: Format, writer: &mut (impl W
 }
 
 /// Writes an archive to a file, which is complete or not there.
-pub fn write_file(archive: &Archive, goal: Goal, format: Format, path: &Path) -> Result<(), RunError> {
+pub fn write_file(archive: &dyn Archive, goal: Goal, format: Format, path: &Path) -> Result<(), RunError> {
     write_atomically(path, |writer| write(archive, goal, format, writer)).map_err(RunError::io("write", path))
 }
 

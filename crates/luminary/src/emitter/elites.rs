@@ -68,7 +68,7 @@ impl<'a> EliteView<'a> {
     }
 }
 
-impl EliteSource for Archive {
+impl<A: Archive> EliteSource for A {
     fn n_elites(&self) -> usize {
         self.len()
     }
@@ -79,6 +79,7 @@ impl EliteSource for Archive {
 
     fn elite(&self, i: usize) -> EliteView<'_> {
         let elite = self.nth_elite(i);
-        EliteView::new(elite.solution, elite.objective, elite.measures).with_visits(elite.visits)
+        let view = EliteView::new(elite.solution, elite.objective, elite.measures);
+        EliteView { visits: elite.visits, age: elite.age, ..view }
     }
 }

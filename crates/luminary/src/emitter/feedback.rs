@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn named_columns_are_cut_to_the_rows_and_the_report_comes_first() {
-        let columns = [ExtraColumn { name: "age".into(), width: 1 }, ExtraColumn { name: "gait".into(), width: 2 }];
+        let columns = [ExtraColumn::new("age", 1), ExtraColumn::new("gait", 2)];
         let age = [0.0, 1.0, 2.0, 3.0];
         let gait = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5];
         let values: [&[f64]; 2] = [&age, &gait];

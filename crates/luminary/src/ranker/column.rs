@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::archive::Archive;
+use crate::archive::{Archive, Dtype, ExtraColumn, ReportColumn};
 use crate::emitter::Emitter;
 use crate::error::ConfigError;
 
@@ -38,19 +38,24 @@ impl fmt::Display for Column {
 }
 
 /// Refuses an emitter that reads columns that the archive does not report.
-pub(crate) fn check_columns(emitter: &dyn Emitter, archive: &Archive) -> Result<(), ConfigError> {
+pub(crate) fn check_columns(emitter: &dyn Emitter, archive: &dyn Archive) -> Result<(), ConfigError> {
     match emitter.requires().into_iter().find(|column| !is_reported(column, archive)) {
         Some(column) => Err(ConfigError::MissingColumn { column: column.to_string() }),
         None => Ok(()),
     }
 }
 
-fn is_reported(column: &Column, archive: &Archive) -> bool {
+fn is_reported(column: &Column, archive: &dyn Archive) -> bool {
+    let reports = |wanted: ReportColumn| archive.report_columns().contains(&wanted);
     match column {
-        Column::Visits => true,
+        Column::Visits => archive.cells().is_some(),
+        Column::Novelty => reports(ReportColumn::Novelty),
+        Column::LocalCompetition => reports(ReportColumn::LocalCompetition),
+        Column::DominatedNovelty => reports(ReportColumn::DominatedNovelty),
+        Column::Density => reports(ReportColumn::Density),
         Column::Named(name) => {
-            archive.config().extra_columns.iter().any(|extra| extra.name == *name && extra.width == 1)
+            let is_it = |extra: &ExtraColumn| extra.name == *name && extra.width == 1 && extra.dtype == Dtype::F64;
+            archive.extra_columns().iter().any(is_it)
         }
-        Column::Novelty | Column::LocalCompetition | Column::DominatedNovelty | Column::Density => false,
     }
 }

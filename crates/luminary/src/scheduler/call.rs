@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Scheduler;
 use super::ticket::{Answer, TicketId};
-use crate::archive::Batch;
+use crate::archive::{Batch, ColumnData};
 use crate::error::CallError;
 
 /// A call that changes a scheduler, as a journal keeps it. A scheduler's state follows from its configuration, its seed
@@ -77,7 +77,7 @@ impl Scheduler {
             Call::Fail { id, reason } => self.fail(*id, reason).map(drop),
             Call::Lost { id } => self.lost(*id),
             Call::Inject { solution, objective, measures, extras } => {
-                let extras: Vec<&[f64]> = extras.iter().map(Vec::as_slice).collect();
+                let extras: Vec<ColumnData<'_>> = extras.iter().map(|values| values.as_slice().into()).collect();
                 let batch = Batch { solutions: solution, objectives: &[*objective], measures, extras: &extras };
                 self.inject(&batch).map(drop)
             }

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::failures::NOT_FINITE;
-use super::generation::{Generation, OneRow};
+use super::generation::{Generation, OneRow, Reported};
 use super::memory::Settled;
 use super::protocol::{EmitterHandle, Parts, Protocol};
 use super::ticket::{Answer, Effect, Order, Ticket, TicketId, TicketKind, Told};
-use crate::archive::{AddReport, Batch, NonFinite, Status};
+use crate::archive::{AddReport, Batch, ColumnData, NonFinite, Status};
 use crate::emitter::Emitter;
 use crate::error::CallError;
 
@@ -201,11 +201,12 @@ impl Protocol {
         let novelty = self.novelty_of(parts, ticket.emitter, answer.measures);
         let ticket = self.close(id, Settled::Told(answer.digest()));
         let report = &mut self.round.report;
+        let extras: Vec<ColumnData<'_>> = answer.extras.iter().map(|&values| values.into()).collect();
         let batch = Batch {
             solutions: &ticket.solution,
             objectives: &[answer.objective],
             measures: answer.measures,
-            extras: answer.extras,
+            extras: &extras,
         };
         Self::add(self.threads, parts, &batch, NonFinite::Fail, report, &mut AddReport::default())
             .expect("the answer was checked");
@@ -216,7 +217,12 @@ impl Protocol {
             status,
             delta: improvement,
             visits,
-            novelty,
+            reported: Reported {
+                novelty: novelty.or_else(|| first(&report.novelty)),
+                local_competition: first(&report.local_competition),
+                dominated_novelty: first(&report.dominated_novelty),
+                density: first(&report.density),
+            },
             extras: answer.extras,
         };
         let effect = self.settle(parts, &ticket, Some(&row), answer.jacobian);
@@ -394,4 +400,9 @@ impl Protocol {
 /// Whether an emitter's rows come in generations; others draw row by row.
 pub(super) fn draws_generations(emitter: &dyn Emitter) -> bool {
     emitter.has_generations() || emitter.n_gradients() > 0
+}
+
+/// The value of the only row of an optional column.
+fn first(column: &Option<Vec<f64>>) -> Option<f64> {
+    column.as_ref().map(|values| values[0])
 }

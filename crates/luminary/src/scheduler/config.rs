@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::Scheduler;
 use super::bandit::BanditConfig;
 use super::ticket::Order;
-use crate::archive::{Acceptance, Archive, ArchiveConfig, Cells, CellsConfig, CentroidSource, NonFinite, UpdateRule};
+use crate::archive::{
+    Acceptance, Archive, ArchiveConfig, ArchiveKind, Cells, CellsConfig, CentroidSource, NonFinite, UpdateRule,
+};
 use crate::emitter::{Emitter, EmitterConfig};
 use crate::error::ConfigError;
 
@@ -70,19 +72,46 @@ impl SchedulerConfig {
 
     /// Like [`build`](Self::build), with emitters of your own behind those of the configuration.
     pub fn build_with(&self, custom: Vec<Box<dyn Emitter>>) -> Result<Scheduler, ConfigError> {
-        Scheduler::new(self.clone(), custom)
+        Scheduler::new(self.clone(), self.archive.build()?, custom)
+    }
+
+    /// Like [`build_with`](Self::build_with), with an archive of your own, which the configuration describes by
+    /// [`ArchiveConfig::custom`].
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), and an archive of another shape than the configuration says.
+    pub fn build_with_archive(
+        &self,
+        archive: Box<dyn Archive>,
+        custom: Vec<Box<dyn Emitter>>,
+    ) -> Result<Scheduler, ConfigError> {
+        let expected_solution = self.archive.solution_dim;
+        let expected_measures = self.archive.measure_dim();
+        let found_solution = archive.solution_dim();
+        let found_measures = archive.measure_dim();
+        if (expected_solution, expected_measures) != (found_solution, found_measures) {
+            return Err(ConfigError::ArchiveShape {
+                expected_solution,
+                expected_measures,
+                found_solution,
+                found_measures,
+            });
+        }
+        Scheduler::new(self.clone(), archive, custom)
     }
 
     /// The result archive's configuration: elitist and sequential over the cells of the archive, or none if the archive
-    /// itself already is an elitist one.
-    pub(super) fn result_archive(&self, archive: &Archive) -> Option<ArchiveConfig> {
+    /// itself already is an elitist one or has no cells.
+    pub(super) fn result_archive(&self, archive: &dyn Archive) -> Option<ArchiveConfig> {
         if self.archive.acceptance == Acceptance::Elitist {
             return None;
         }
         let mut config = self.archive.clone();
         config.acceptance = Acceptance::Elitist;
         config.rule = UpdateRule::Sequential;
-        if let (CellsConfig::Cvt(config), Cells::Cvt(cvt)) = (&mut config.cells, archive.cells()) {
+        if let (ArchiveKind::Cells(CellsConfig::Cvt(config)), Some(Cells::Cvt(cvt))) =
+            (&mut config.kind, archive.cells())
+        {
             // Finding centroids again would cost as much as the first time.
             config.centroids = CentroidSource::Given(cvt.centroids().to_vec());
         }

@@ -26,9 +26,8 @@ pub(super) struct Generation {
     #[serde(with = "serde_floats")]
     delta: Vec<f64>,
     visits: Vec<u64>,
-    /// Empty unless the emitter asked for it.
-    #[serde(with = "serde_floats")]
-    novelty: Vec<f64>,
+    /// What not every archive reports; columns that it does not are empty.
+    reported: ReportedColumns,
     /// A buffer for each extra column of the archive; empty before the first result.
     #[serde(default)]
     extras: Vec<Vec<f64>>,
@@ -44,8 +43,56 @@ pub(super) struct OneRow<'a> {
     pub(super) status: Status,
     pub(super) delta: f64,
     pub(super) visits: u64,
-    pub(super) novelty: Option<f64>,
+    pub(super) reported: Reported,
     pub(super) extras: &'a [&'a [f64]],
+}
+
+/// What not every archive reports of a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reported {
+    pub(super) novelty: Option<f64>,
+    pub(super) local_competition: Option<f64>,
+    pub(super) dominated_novelty: Option<f64>,
+    pub(super) density: Option<f64>,
+}
+
+/// The same of all rows; a column that the archive does not report is empty.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct ReportedColumns {
+    #[serde(with = "serde_floats")]
+    novelty: Vec<f64>,
+    #[serde(with = "serde_floats")]
+    local_competition: Vec<f64>,
+    #[serde(with = "serde_floats")]
+    dominated_novelty: Vec<f64>,
+    #[serde(with = "serde_floats")]
+    density: Vec<f64>,
+}
+
+impl ReportedColumns {
+    fn each(&self) -> [&Vec<f64>; 4] {
+        [&self.novelty, &self.local_competition, &self.dominated_novelty, &self.density]
+    }
+
+    fn set(&mut self, row: usize, n_rows: usize, values: Reported) {
+        let columns = [
+            (&mut self.novelty, values.novelty),
+            (&mut self.local_competition, values.local_competition),
+            (&mut self.dominated_novelty, values.dominated_novelty),
+            (&mut self.density, values.density),
+        ];
+        for (column, value) in columns {
+            if let Some(value) = value {
+                column.resize(n_rows, f64::NAN);
+                column[row] = value;
+            }
+        }
+    }
+}
+
+/// A column that is there.
+fn present(column: &[f64]) -> Option<&[f64]> {
+    (!column.is_empty()).then_some(column)
 }
 
 impl Generation {
@@ -61,7 +108,7 @@ impl Generation {
             measures: Vec::new(),
             delta: vec![f64::NEG_INFINITY; n_rows],
             visits: vec![0; n_rows],
-            novelty: Vec::new(),
+            reported: ReportedColumns::default(),
             extras: Vec::new(),
             jacobians: Vec::new(),
         }
@@ -85,7 +132,7 @@ impl Generation {
             && self.delta.len() == n_rows
             && self.visits.len() == n_rows
             && is_empty_or(&self.measures, measure_dim)
-            && is_empty_or(&self.novelty, 1)
+            && self.reported.each().into_iter().all(|column| is_empty_or(column, 1))
             && (self.extras.is_empty() || self.extras.len() == widths.len())
             && self.extras.iter().zip(widths).all(has_width)
             && is_empty_or(&self.jacobians, (1 + measure_dim) * solution_dim)
@@ -123,10 +170,7 @@ impl Generation {
         self.visits[row] = result.visits;
         self.measures.resize(n_rows * k, f64::NAN);
         self.measures[row * k..][..k].copy_from_slice(result.measures);
-        if let Some(novelty) = result.novelty {
-            self.novelty.resize(n_rows, f64::NEG_INFINITY);
-            self.novelty[row] = novelty;
-        }
+        self.reported.set(row, n_rows, result.reported);
         self.extras.resize(result.extras.len(), Vec::new());
         for (column, values) in self.extras.iter_mut().zip(result.extras) {
             let width = values.len();
@@ -154,24 +198,27 @@ impl Generation {
     }
 
     /// Tells the emitter about its rows: it ranks those that have a value, and adapts.
-    pub(super) fn tell(&mut self, emitter: &mut dyn Emitter, archive: &Archive) {
+    pub(super) fn tell(&mut self, emitter: &mut dyn Emitter, archive: &dyn Archive) {
         let n_rows = self.n_rows();
         self.measures.resize(n_rows * archive.measure_dim(), f64::NAN);
         if emitter.novelty_neighbours().is_some() {
-            self.novelty.resize(n_rows, f64::NEG_INFINITY);
+            self.reported.novelty.resize(n_rows, f64::NAN);
         }
-        let extra_columns = &archive.config().extra_columns;
+        let extra_columns = archive.extra_columns();
         self.extras.resize(extra_columns.len(), Vec::new());
         for (column, extra) in self.extras.iter_mut().zip(extra_columns) {
             column.resize(n_rows * extra.width, f64::NAN);
         }
         let extras: Vec<&[f64]> = self.extras.iter().map(Vec::as_slice).collect();
-        let mut feedback = Feedback::new(&self.solutions, &self.objectives, &self.measures, &self.status, &self.delta)
-            .with_visits(&self.visits)
-            .with_extras(NamedColumns::new(extra_columns, &extras, 0));
-        if !self.novelty.is_empty() {
-            feedback = feedback.with_novelty(&self.novelty);
-        }
+        let feedback = Feedback {
+            novelty: present(&self.reported.novelty),
+            local_competition: present(&self.reported.local_competition),
+            dominated_novelty: present(&self.reported.dominated_novelty),
+            density: present(&self.reported.density),
+            ..Feedback::new(&self.solutions, &self.objectives, &self.measures, &self.status, &self.delta)
+                .with_visits(&self.visits)
+                .with_extras(NamedColumns::new(extra_columns, &extras, 0))
+        };
         emitter.rank(&feedback);
         emitter.adapt(archive, &feedback);
     }

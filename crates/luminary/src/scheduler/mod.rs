@@ -46,29 +46,32 @@ use crate::restart::RestartCounts;
 /// Rust problems can be handed to [`run`](Self::run) instead. A failed call changes nothing.
 pub struct Scheduler {
     config: SchedulerConfig,
-    archive: Archive,
-    result: Option<Archive>,
+    archive: Box<dyn Archive>,
+    result: Option<Box<dyn Archive>>,
     emitters: Vec<Box<dyn Emitter>>,
     protocol: Protocol,
 }
 
 impl Scheduler {
-    pub(crate) fn new(config: SchedulerConfig, custom: Vec<Box<dyn Emitter>>) -> Result<Self, ConfigError> {
-        let mut archive = config.archive.build()?;
-        let result = config.result_archive(&archive).map(|result| result.build()).transpose()?;
+    pub(crate) fn new(
+        config: SchedulerConfig,
+        mut archive: Box<dyn Archive>,
+        custom: Vec<Box<dyn Emitter>>,
+    ) -> Result<Self, ConfigError> {
+        let result = config.result_archive(archive.as_ref()).map(|result| result.build()).transpose()?;
         let mut emitters: Vec<Box<dyn Emitter>> = Vec::new();
         let configs = config.emitters.iter().flat_map(|group| (0..group.count).map(|_| &group.emitter));
         for (i, emitter) in configs.enumerate() {
             emitter.check_can_learn()?;
             emitters.push(emitter.build(&EmitterShape {
                 solution_dim: config.archive.solution_dim,
-                measure_bounds: archive.cells().measure_bounds(),
+                measure_bounds: archive.measure_bounds(),
                 seed: config.seed,
                 path: &format!("emitter/{i}"),
             })?);
         }
         emitters.extend(custom);
-        let parts = Parts { archive: &mut archive, result: None, emitters: &mut emitters };
+        let parts = Parts { archive: archive.as_mut(), result: None, emitters: &mut emitters };
         let protocol = Protocol::new(&config, &parts)?;
         Ok(Self { config, archive, result, emitters, protocol })
     }
@@ -76,7 +79,7 @@ impl Scheduler {
     /// The protocol and what it works on.
     fn parts(&mut self) -> (&mut Protocol, Parts<'_, Box<dyn Emitter>>) {
         let Self { archive, result, emitters, protocol, .. } = self;
-        (protocol, Parts { archive, result: result.as_mut(), emitters })
+        (protocol, Parts { archive: archive.as_mut(), result: result.as_deref_mut(), emitters })
     }
 
     /// The solutions to evaluate next, row by row.
@@ -182,12 +185,12 @@ impl Scheduler {
 
     /// The call that must come next: after a restored checkpoint it may be the second half of a round.
     pub fn next_call(&self) -> NextCall {
-        self.protocol.next_call(&self.emitters, &self.archive)
+        self.protocol.next_call(&self.emitters, self.archive.as_ref())
     }
 
     /// Whether the next iteration starts with [`ask_gradients`](Self::ask_gradients).
     pub fn needs_gradients(&self) -> bool {
-        self.protocol.needs_gradients(&self.emitters, &self.archive)
+        self.protocol.needs_gradients(&self.emitters, self.archive.as_ref())
     }
 
     /// Whether any emitter uses gradients.
@@ -206,13 +209,13 @@ impl Scheduler {
     }
 
     /// The archive the emitters search.
-    pub fn archive(&self) -> &Archive {
-        &self.archive
+    pub fn archive(&self) -> &dyn Archive {
+        self.archive.as_ref()
     }
 
     /// The elitist archive of everything ever told: what a run is judged by.
-    pub fn result(&self) -> &Archive {
-        self.result.as_ref().unwrap_or(&self.archive)
+    pub fn result(&self) -> &dyn Archive {
+        self.result.as_ref().unwrap_or(&self.archive).as_ref()
     }
 
     /// The emitters.

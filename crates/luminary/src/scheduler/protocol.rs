@@ -35,9 +35,9 @@ impl<T: DerefMut<Target = dyn Emitter> + Send> EmitterHandle for T {}
 /// What a protocol works on, borrowed for one call.
 pub struct Parts<'a, E> {
     /// The archive the emitters search.
-    pub archive: &'a mut Archive,
+    pub archive: &'a mut dyn Archive,
     /// The elitist archive of everything told, if that is another one.
-    pub result: Option<&'a mut Archive>,
+    pub result: Option<&'a mut dyn Archive>,
     /// The emitters.
     pub emitters: &'a mut [E],
 }
@@ -155,9 +155,9 @@ impl Protocol {
             Pool::Bandit(bandit) => bandit.n_active,
         };
         Ok(Self {
-            solution_dim: parts.archive.config().solution_dim,
+            solution_dim: parts.archive.solution_dim(),
             measure_dim: parts.archive.measure_dim(),
-            extra_widths: parts.archive.config().extra_columns.iter().map(|column| column.width).collect(),
+            extra_widths: parts.archive.extra_columns().iter().map(|column| column.width).collect(),
             seed: config.seed,
             order: config.order,
             initial: config.initial,
@@ -188,13 +188,13 @@ impl Protocol {
     }
 
     /// Whether the next whole iteration starts with gradients.
-    pub fn needs_gradients<E: EmitterHandle>(&self, emitters: &[E], archive: &Archive) -> bool {
+    pub fn needs_gradients<E: EmitterHandle>(&self, emitters: &[E], archive: &dyn Archive) -> bool {
         let uses_gradients = |(i, emitter): (usize, &E)| self.is_active(i) && emitter.n_gradient_rows(archive) > 0;
         self.progress.initial_done && emitters.iter().enumerate().any(uses_gradients)
     }
 
     /// The call that must come next: after a restored checkpoint it may be the second half of a round.
-    pub fn next_call<E: EmitterHandle>(&self, emitters: &[E], archive: &Archive) -> NextCall {
+    pub fn next_call<E: EmitterHandle>(&self, emitters: &[E], archive: &dyn Archive) -> NextCall {
         if self.order != Order::Rows || self.round.is_partly_told() {
             return NextCall::Tickets;
         }
@@ -262,7 +262,7 @@ impl Protocol {
 /// Tells the emitters of an iteration about their rows: each ranks and adapts.
 pub(super) fn learn<'a, E: EmitterHandle>(
     threads: Threads,
-    archive: &Archive,
+    archive: &dyn Archive,
     emitters: &mut [E],
     rows: &[Range<usize>],
     feedback: &(impl Fn(Range<usize>, Novelty) -> Feedback<'a> + Sync),

@@ -8,7 +8,7 @@ use super::protocol::{EmitterHandle, NextCall, Novelty, Parts, Phase, Protocol, 
 use super::row_tickets::RowTickets;
 use super::run::{Observer, Stage};
 use super::ticket::{Order, TicketId, TicketKind};
-use crate::archive::{AddReport, Batch, NonFinite};
+use crate::archive::{AddReport, Batch, ColumnData, NonFinite};
 use crate::emitter::{EliteSource, Emitter, Feedback, NamedColumns};
 use crate::error::CallError;
 use crate::problem::RowFailure;
@@ -204,7 +204,8 @@ impl Protocol {
         }
         let Round { solutions, report, result_report, .. } = &mut self.round;
         let Values { objectives, measures, extras, .. } = *values;
-        let batch = Batch { solutions, objectives, measures, extras };
+        let extras: Vec<ColumnData<'_>> = extras.iter().map(|&values| values.into()).collect();
+        let batch = Batch { solutions, objectives, measures, extras: &extras };
         Self::add(self.threads, parts, &batch, policy, report, result_report)?;
         let n_invalid = report.n_invalid as u64;
         self.progress.n_invalid += n_invalid;
@@ -248,7 +249,7 @@ impl Protocol {
     ) {
         let Values { objectives, measures, extras, .. } = *values;
         let Round { rows, solutions, novelty, report, .. } = &self.round;
-        let extra_columns = &parts.archive.config().extra_columns;
+        let extra_columns = parts.archive.extra_columns();
         let (dim, k) = (self.solution_dim, self.measure_dim);
         let feedback = |rows: Range<usize>, wants: Novelty| {
             let feedback = Feedback::new(
@@ -260,7 +261,14 @@ impl Protocol {
             )
             .with_visits(&report.visits[rows.clone()])
             .with_extras(NamedColumns::new(extra_columns, extras, rows.start));
-            if wants == Novelty::Wanted { feedback.with_novelty(&novelty[rows]) } else { feedback }
+            let own_novelty = (wants == Novelty::Wanted).then(|| &novelty[rows.clone()]);
+            Feedback {
+                novelty: own_novelty.or_else(|| reported(&rows, &report.novelty)),
+                local_competition: reported(&rows, &report.local_competition),
+                dominated_novelty: reported(&rows, &report.dominated_novelty),
+                density: reported(&rows, &report.density),
+                ..feedback
+            }
         };
         learn(self.threads, parts.archive, parts.emitters, rows, &feedback, observer);
         let Some(bandit) = &mut self.bandit else { return };
@@ -311,4 +319,9 @@ impl Protocol {
             due => Err(CallError::Order { expected: due.name(), found: call.name() }),
         }
     }
+}
+
+/// The rows of an optional column of a report.
+fn reported<'a>(rows: &Range<usize>, column: &'a Option<Vec<f64>>) -> Option<&'a [f64]> {
+    column.as_ref().map(|values| &values[rows.clone()])
 }

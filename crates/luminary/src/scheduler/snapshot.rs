@@ -22,8 +22,8 @@ use crate::strategy::expect_len;
 /// Everything a scheduler has learnt; its configuration is saved beside it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SchedulerState<'a> {
-    archive: ArchiveState<'a>,
-    result: Option<ArchiveState<'a>>,
+    archive: ArchiveState,
+    result: Option<ArchiveState>,
     emitters: Vec<EmitterState<'a>>,
     protocol: ProtocolState<'a>,
 }
@@ -48,8 +48,8 @@ pub(crate) struct ProtocolState<'a> {
 #[derive(Deserialize)]
 pub(crate) struct SchedulerStateV1<'a> {
     progress: Progress,
-    archive: ArchiveState<'a>,
-    result: Option<ArchiveState<'a>>,
+    archive: ArchiveState,
+    result: Option<ArchiveState>,
     emitters: Vec<EmitterState<'a>>,
     bandit: Option<Bandit>,
     rows: Vec<Range<usize>>,
@@ -86,7 +86,7 @@ impl<'a> From<SchedulerStateV1<'a>> for SchedulerState<'a> {
 impl SchedulerState<'_> {
     /// Checks that archive and emitters are as large as the configuration says, so that building it takes no more
     /// memory than the saved scheduler did.
-    pub(crate) fn check_size(&self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
+    pub(crate) fn check_size(&mut self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
         self.archive.check(&config.archive)?;
         let counts = config.emitters.iter().map(|group| group.count);
         expect_len("emitters", counts.fold(n_custom, usize::saturating_add), self.emitters.len())
@@ -96,8 +96,8 @@ impl SchedulerState<'_> {
 impl Scheduler {
     pub(crate) fn save(&self) -> Result<SchedulerState<'_>, CheckpointError> {
         Ok(SchedulerState {
-            archive: self.archive.save(),
-            result: self.result.as_ref().map(|result| result.save()),
+            archive: ArchiveState::of(self.archive.as_ref())?,
+            result: self.result.as_deref().map(ArchiveState::of).transpose()?,
             emitters: self.emitters.iter().map(|emitter| emitter.save()).collect::<Result<_, _>>()?,
             protocol: self.protocol.save(),
         })
@@ -105,16 +105,16 @@ impl Scheduler {
 
     /// Takes over a saved state; the scheduler must be freshly built from the configuration saved with it.
     pub(crate) fn load(&mut self, state: SchedulerState<'_>) -> Result<(), CheckpointError> {
-        self.archive.load(state.archive)?;
+        state.archive.load_into(self.archive.as_mut())?;
         expect_len("result archives", self.result.iter().len(), state.result.iter().len())?;
         if let (Some(result), Some(state)) = (&mut self.result, state.result) {
-            result.load(state)?;
+            state.load_into(result.as_mut())?;
         }
         expect_len("emitters", self.emitters.len(), state.emitters.len())?;
         for (emitter, state) in self.emitters.iter_mut().zip(state.emitters) {
             emitter.load(state)?;
         }
-        self.protocol.load(state.protocol, &self.emitters, &self.archive)
+        self.protocol.load(state.protocol, &self.emitters, self.archive.as_ref())
     }
 }
 
@@ -144,7 +144,7 @@ impl Protocol {
         &mut self,
         state: ProtocolState<'_>,
         emitters: &[E],
-        archive: &Archive,
+        archive: &dyn Archive,
     ) -> Result<(), CheckpointError> {
         expect_len("bandits", self.bandit.iter().len(), state.bandit.iter().len())?;
         if let (Some(bandit), Some(state)) = (&mut self.bandit, state.bandit) {
@@ -185,7 +185,7 @@ impl Protocol {
     fn load_round<E: EmitterHandle>(
         &mut self,
         emitters: &[E],
-        archive: &Archive,
+        archive: &dyn Archive,
         rows: &[Range<usize>],
         n_rows: usize,
         solutions: &[f64],

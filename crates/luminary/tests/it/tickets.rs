@@ -2,7 +2,7 @@
 //! wrong calls change nothing.
 
 use luminary::WideRng;
-use luminary::archive::{Batch, NonFinite, Status};
+use luminary::archive::{Batch, ColumnData, NonFinite, Status};
 use luminary::error::CallError;
 use luminary::problem::DifferentiableProblem;
 use luminary::scheduler::{
@@ -162,7 +162,7 @@ impl<'a> World<'a> {
         }
         let widths = self.scenario.config.archive.extra_columns.iter().map(|column| column.width);
         let extras: Vec<Vec<f64>> = widths.map(|width| vec![0.25; width]).collect();
-        let columns: Vec<&[f64]> = extras.iter().map(Vec::as_slice).collect();
+        let columns: Vec<ColumnData<'_>> = extras.iter().map(|values| values.as_slice().into()).collect();
         let evaluations = self.scheduler.evaluations();
         let batch = Batch { solutions: &solution, objectives: &[objective], measures: &measures, extras: &columns };
         self.scheduler.inject(&batch).unwrap();

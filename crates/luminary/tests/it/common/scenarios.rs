@@ -1,7 +1,8 @@
 //! Small configurations that between them reach every part of the engine.
 
 use luminary::archive::{
-    Acceptance, ArchiveConfig, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule,
+    Acceptance, ArchiveConfig, ArchiveKind, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate,
+    NonFinite, UpdateRule,
 };
 use luminary::emitter::{
     ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, GeneticConfig, GradientOperatorConfig,
@@ -216,8 +217,7 @@ fn batch_rule_with_extras_and_failures() -> Scenario {
     let kinds = emitters(3, &StrategyConfig::default(), None).into_iter().map(|(_, emitter)| emitter).collect();
     let mut config = config(&problem, kinds);
     config.archive.rule = UpdateRule::Batch;
-    config.archive.extra_columns =
-        vec![ExtraColumn { name: "age".into(), width: 1 }, ExtraColumn { name: "gait".into(), width: 3 }];
+    config.archive.extra_columns = vec![ExtraColumn::new("age", 1), ExtraColumn::new("gait", 3)];
     config.initial = Some(InitialPopulation { n_solutions: 9, sigma: 0.8 });
     config.non_finite = Some(NonFinite::Reject);
     Scenario { name: "batch rule, extras, failures".into(), config, problem: Box::new(problem) }
@@ -228,12 +228,12 @@ fn voronoi() -> Scenario {
     let problem = Bowl { solution_dim: 6, measure_dim: 5 };
     let kinds = emitters(6, &StrategyConfig::default(), None).into_iter().map(|(_, emitter)| emitter).collect();
     let mut config = config(&problem, kinds);
-    config.archive.cells = CellsConfig::Cvt(CvtConfig {
+    config.archive.kind = ArchiveKind::Cells(CellsConfig::Cvt(CvtConfig {
         n_cells: 200,
         measure_bounds: problem.spec().measure_bounds,
         centroids: CentroidSource::KMeans { n_samples: 1000, max_iterations: 5 },
         seed: 3,
-    });
+    }));
     Scenario { name: "cvt".into(), config, problem: Box::new(problem) }
 }
 

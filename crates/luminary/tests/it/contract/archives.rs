@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use luminary::WideRng;
 use luminary::archive::{
-    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellIdx, Cells, CellsConfig, CentroidSource, CvtConfig,
-    ExtraColumn, LearningRate, NonFinite, Status, UpdateRule,
+    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellArchive, CellIdx, Cells, CellsConfig, CentroidSource,
+    ColumnData, CvtConfig, ExtraColumn, GridConfig, LearningRate, NonFinite, Status, UpdateRule,
 };
 use luminary::emitter::{EmitterConfig, EmitterShape, GaussianConfig};
 use luminary::error::CallError;
@@ -19,9 +19,8 @@ const MAX_MEASURES: usize = 5;
 /// Elitist and soft, sequential and batch, grids of 1 to 5 measures and Voronoi cells.
 fn archives() -> Vec<ArchiveConfig> {
     let resolutions: [&[usize]; 5] = [&[7], &[3, 4], &[2, 3, 2], &[2, 2, 1, 3], &[2, 1, 2, 2, 2]];
-    let grids = resolutions.map(|resolution| {
-        ArchiveConfig::grid(SOLUTION_DIM, resolution.to_vec(), vec![(-1.0, 1.0); resolution.len()]).cells
-    });
+    let grids = resolutions
+        .map(|resolution| CellsConfig::Grid(GridConfig::new(resolution.to_vec(), vec![(-1.0, 1.0); resolution.len()])));
     let cvts = [(9, 1), (15, 2), (12, 5)].map(|(n_cells, measure_dim)| {
         CellsConfig::Cvt(CvtConfig {
             n_cells,
@@ -37,15 +36,11 @@ fn archives() -> Vec<ArchiveConfig> {
         for acceptance in acceptances {
             for rule in [UpdateRule::Sequential, UpdateRule::Batch] {
                 all.push(ArchiveConfig {
-                    solution_dim: SOLUTION_DIM,
-                    cells: cells.clone(),
                     acceptance,
                     rule,
-                    extra_columns: vec![
-                        ExtraColumn { name: "id".into(), width: 1 },
-                        ExtraColumn { name: "pair".into(), width: 2 },
-                    ],
+                    extra_columns: vec![ExtraColumn::new("id", 1), ExtraColumn::new("pair", 2)],
                     qd_score_offset: -2.5,
+                    ..ArchiveConfig::cells(SOLUTION_DIM, cells.clone())
                 });
             }
         }
@@ -93,9 +88,9 @@ impl Buffers {
         }
     }
 
-    fn add_to(&self, archive: &mut Archive, policy: NonFinite) -> Result<AddReport, CallError> {
+    fn add_to(&self, archive: &mut CellArchive, policy: NonFinite) -> Result<AddReport, CallError> {
         let mut report = AddReport::default();
-        let extras: [&[f64]; 2] = [&self.ids, &self.pairs];
+        let extras = [ColumnData::F64(&self.ids), ColumnData::F64(&self.pairs)];
         let Self { solutions, objectives, measures, .. } = self;
         archive.add(&Batch { solutions, objectives, measures, extras: &extras }, policy, &mut report)?;
         Ok(report)
@@ -192,7 +187,7 @@ proptest! {
     #[test]
     fn every_archive_follows_the_model(batches in rows()) {
         for config in archives() {
-            let (mut archive, mut model) = (config.build().unwrap(), Model::new(&config));
+            let (mut archive, mut model) = (config.build_cells().unwrap(), Model::new(&config));
             let mut next_id = 0;
             for rows in &batches {
                 let buffers = Buffers::new(rows, archive.measure_dim(), next_id);
@@ -208,7 +203,7 @@ proptest! {
     #[test]
     fn a_failed_add_changes_nothing(batches in rows()) {
         for config in archives() {
-            let mut archive = config.build().unwrap();
+            let mut archive = config.build_cells().unwrap();
             for rows in &batches {
                 let before = fingerprint(&archive);
                 let buffers = Buffers::new(rows, archive.measure_dim(), 0);
@@ -229,21 +224,21 @@ proptest! {
     #[test]
     fn an_elitist_archive_keeps_the_best_row_of_each_cell_and_never_gets_worse(batches in rows()) {
         for config in archives().into_iter().filter(|config| config.acceptance == Acceptance::Elitist) {
-            let mut archive = config.build().unwrap();
+            let mut archive = config.build_cells().unwrap();
             let mut best: HashMap<CellIdx, f64> = HashMap::new();
             for rows in &batches {
-                let before: HashMap<CellIdx, f64> = archive.elites().map(|e| (e.cell, e.objective)).collect();
+                let before: HashMap<CellIdx, f64> = archive.elites().map(|e| (e.cell.unwrap(), e.objective)).collect();
                 let buffers = Buffers::new(rows, archive.measure_dim(), 0);
                 buffers.add_to(&mut archive, NonFinite::Reject).unwrap();
                 for (measures, &objective) in buffers.measures.chunks(archive.measure_dim()).zip(&buffers.objectives) {
                     if objective.is_finite() && measures.iter().all(|measure| measure.is_finite()) {
-                        let entry = best.entry(archive.cells().cell_of(measures)).or_insert(f64::NEG_INFINITY);
+                        let entry = best.entry(archive.tessellation().cell_of(measures)).or_insert(f64::NEG_INFINITY);
                         *entry = entry.max(objective);
                     }
                 }
                 prop_assert!(before.iter().all(|(&cell, &was)| archive.elite(cell).unwrap().objective >= was));
             }
-            let found: HashMap<CellIdx, f64> = archive.elites().map(|e| (e.cell, e.objective)).collect();
+            let found: HashMap<CellIdx, f64> = archive.elites().map(|e| (e.cell.unwrap(), e.objective)).collect();
             prop_assert_eq!(found, best);
         }
     }
@@ -251,7 +246,7 @@ proptest! {
     #[test]
     fn a_cleared_archive_is_a_new_one(batches in rows()) {
         for config in archives() {
-            let (mut used, mut fresh) = (config.build().unwrap(), config.build().unwrap());
+            let (mut used, mut fresh) = (config.build_cells().unwrap(), config.build_cells().unwrap());
             let last = batches.last().unwrap();
             for rows in &batches {
                 Buffers::new(rows, used.measure_dim(), 0).add_to(&mut used, NonFinite::Reject).unwrap();
@@ -269,7 +264,7 @@ proptest! {
 
 /// Status, delta, visits and validity of each row are what the model says.
 fn check_report(
-    archive: &Archive,
+    archive: &CellArchive,
     model: &mut Model,
     buffers: &Buffers,
     report: &AddReport,
@@ -282,7 +277,7 @@ fn check_report(
     let rows: Vec<_> = valid
         .iter()
         .map(|&row| {
-            let cell = archive.cells().cell_of(&buffers.measures[row * k..][..k]);
+            let cell = archive.tessellation().cell_of(&buffers.measures[row * k..][..k]);
             (cell, buffers.objectives[row], buffers.ids[row])
         })
         .collect();
@@ -304,7 +299,7 @@ fn check_report(
 }
 
 /// Every column of every cell is what the model says, by cell, by measures and by position.
-fn check_columns(archive: &Archive, model: &Model) -> Result<(), TestCaseError> {
+fn check_columns(archive: &CellArchive, model: &Model) -> Result<(), TestCaseError> {
     for cell in (0..archive.n_cells()).map(CellIdx::new) {
         let empty = ModelCell { threshold: model.min_f, visits: 0, elite: None };
         let expected = model.cells.get(&cell).unwrap_or(&empty);
@@ -317,23 +312,26 @@ fn check_columns(archive: &Archive, model: &Model) -> Result<(), TestCaseError> 
             continue;
         };
         let (objective, id) = expected.elite.expect("the model has an elite where the archive has one");
-        prop_assert_eq!((elite.objective, elite.threshold, elite.visits), (objective, threshold, expected.visits));
+        prop_assert_eq!(
+            (elite.objective, elite.threshold, elite.visits),
+            (objective, Some(threshold), Some(expected.visits))
+        );
         prop_assert_eq!(
             (elite.solution, elite.extra(0), elite.extra(1)),
-            (&[id, -id][..], &[id][..], &[2.0 * id, 3.0 * id][..])
+            (&[id, -id][..], ColumnData::F64(&[id]), ColumnData::F64(&[2.0 * id, 3.0 * id]))
         );
-        prop_assert_eq!(archive.cells().cell_of(elite.measures), cell);
-        prop_assert_eq!(archive.elite_at(elite.measures).unwrap().map(|found| found.cell), Some(cell));
+        prop_assert_eq!(archive.tessellation().cell_of(elite.measures), cell);
+        prop_assert_eq!(archive.elite_at(elite.measures).unwrap().map(|found| found.cell), Some(Some(cell)));
     }
     let n_expected = model.cells.values().filter(|cell| cell.elite.is_some()).count();
     prop_assert_eq!(archive.len(), n_expected);
-    let by_position: Vec<CellIdx> = (0..archive.len()).map(|i| archive.nth_elite(i).cell).collect();
+    let by_position: Vec<Option<CellIdx>> = (0..archive.len()).map(|i| archive.nth_elite(i).cell).collect();
     prop_assert_eq!(by_position, archive.elites().map(|elite| elite.cell).collect::<Vec<_>>());
     Ok(())
 }
 
 /// The statistics kept while adding equal a scan of the elites.
-fn check_statistics(archive: &Archive) -> Result<(), TestCaseError> {
+fn check_statistics(archive: &CellArchive) -> Result<(), TestCaseError> {
     let (stats, offset) = (archive.stats(), archive.config().qd_score_offset);
     let objectives: Vec<f64> = archive.elites().map(|elite| elite.objective).collect();
     let (n, sum) = (objectives.len(), objectives.iter().sum::<f64>());
@@ -349,7 +347,7 @@ fn check_statistics(archive: &Archive) -> Result<(), TestCaseError> {
     prop_assert_eq!(archive.best().map(|best| best.objective), stats.obj_max);
     let thresholds = [-5.0, 0.0, 3.0];
     let reached = thresholds.map(|x| objectives.iter().filter(|&&f| f >= x).count() as f64);
-    for (percent, reached) in archive.ccdf(&thresholds).into_iter().zip(reached) {
+    for (percent, reached) in (archive as &dyn Archive).ccdf(&thresholds).into_iter().zip(reached) {
         prop_assert!((percent - 100.0 * reached / archive.n_cells() as f64).abs() < 1e-9);
     }
     Ok(())
@@ -359,8 +357,8 @@ fn check_statistics(archive: &Archive) -> Result<(), TestCaseError> {
 fn the_cell_of_a_grid_is_the_interval_of_each_measure() {
     let mut rng = WideRng::new(1);
     for config in archives() {
-        let archive = config.build().unwrap();
-        let Cells::Grid(grid) = archive.cells() else { continue };
+        let archive = config.build_cells().unwrap();
+        let Cells::Grid(grid) = archive.tessellation() else { continue };
         for _ in 0..200 {
             let measures: Vec<f64> = (0..archive.measure_dim()).map(|_| 2.6 * rng.uniform() - 1.3).collect();
             let intervals = grid.intervals_of(grid.cell_of(&measures));
@@ -377,14 +375,14 @@ fn the_cell_of_a_grid_is_the_interval_of_each_measure() {
 fn a_voronoi_cell_is_that_of_the_nearest_centroid() {
     let mut rng = WideRng::new(2);
     for config in archives() {
-        let archive = config.build().unwrap();
-        let Cells::Cvt(cvt) = archive.cells() else { continue };
+        let archive = config.build_cells().unwrap();
+        let Cells::Cvt(cvt) = archive.tessellation() else { continue };
         for _ in 0..200 {
             let measures: Vec<f64> = (0..archive.measure_dim()).map(|_| 2.6 * rng.uniform() - 1.3).collect();
             let distance =
                 |cell: usize| -> f64 { measures.iter().zip(cvt.centroid(cell)).map(|(a, b)| (a - b) * (a - b)).sum() };
             let nearest = (0..cvt.n_cells()).map(distance).fold(f64::INFINITY, f64::min);
-            let found = distance(archive.cells().cell_of(&measures).index());
+            let found = distance(archive.tessellation().cell_of(&measures).index());
             assert!(found <= nearest * (1.0 + 1e-12), "{found} and {nearest}");
         }
     }
@@ -395,7 +393,7 @@ fn elites_are_drawn_uniformly_over_occupied_cells() {
     // A Gaussian emitter without noise emits the elites it draws. Many rows have landed in the first cell and few in
     // the last, which must make no difference.
     for config in archives() {
-        let mut archive = config.build().unwrap();
+        let mut archive = config.build_cells().unwrap();
         let mut rng = WideRng::new(3);
         let n_rows = 400;
         let random_row = |_| Row {
@@ -414,7 +412,7 @@ fn elites_are_drawn_uniformly_over_occupied_cells() {
         });
         let shape = EmitterShape {
             solution_dim: SOLUTION_DIM,
-            measure_bounds: archive.cells().measure_bounds(),
+            measure_bounds: archive.measure_bounds(),
             seed: 4,
             path: "emitter/0",
         };
@@ -434,7 +432,7 @@ fn elites_are_drawn_uniformly_over_occupied_cells() {
 #[test]
 fn retrieval_of_what_is_not_there_is_none_or_an_error() {
     for config in archives() {
-        let archive = config.build().unwrap();
+        let archive = config.build_cells().unwrap();
         let k = archive.measure_dim();
         assert!(archive.elite(CellIdx::new(0)).is_none() && archive.elite(CellIdx::new(archive.n_cells())).is_none());
         assert!(archive.elite_at(&vec![0.0; k]).unwrap().is_none());
@@ -448,15 +446,15 @@ fn retrieval_of_what_is_not_there_is_none_or_an_error() {
 #[test]
 fn wrong_lengths_are_named_and_change_nothing() {
     for config in archives() {
-        let mut archive = config.build().unwrap();
+        let mut archive = config.build_cells().unwrap();
         let k = archive.measure_dim();
         let row = Row { measures: [0.0; MAX_MEASURES], objective: 1.0 };
         Buffers::new(std::slice::from_ref(&row), k, 0).add_to(&mut archive, NonFinite::Fail).unwrap();
         let before = fingerprint(&archive);
         let (good, pairs) = (vec![2.0; 2], vec![2.0; 4]);
         let (measures, solutions) = (vec![0.0; 2 * k], vec![0.0; 2 * SOLUTION_DIM]);
-        let good_extras: [&[f64]; 2] = [&good, &pairs];
-        let short_extra: [&[f64]; 2] = [&good, &pairs[..3]];
+        let good_extras = [ColumnData::F64(&good), ColumnData::F64(&pairs)];
+        let short_extra = [ColumnData::F64(&good), ColumnData::F64(&pairs[..3])];
         let batch = |solutions, objectives, measures, extras| Batch { solutions, objectives, measures, extras };
         let broken = [
             ("solutions", batch(&solutions[1..], &good, &measures, &good_extras[..])),
@@ -470,7 +468,13 @@ fn wrong_lengths_are_named_and_change_nothing() {
             assert!(matches!(error, CallError::Length { what, .. } if what == name), "{error}");
             assert!(fingerprint(&archive) == before);
         }
-        archive.add(&batch(&[], &[], &[], &[&[], &[]]), NonFinite::Fail, &mut AddReport::default()).unwrap();
+        archive
+            .add(
+                &batch(&[], &[], &[], &[ColumnData::F64(&[]), ColumnData::F64(&[])]),
+                NonFinite::Fail,
+                &mut AddReport::default(),
+            )
+            .unwrap();
         assert!(fingerprint(&archive) == before, "no rows, no change");
     }
 }

@@ -60,7 +60,7 @@ fn with_feedback<T>(rows: &[Row], use_it: impl FnOnce(&Feedback<'_>) -> T) -> T 
     let dominated_novelty = column(|row| row.dominated_novelty);
     let density = column(|row| row.density);
     let size = column(|row| row.size);
-    let extra_columns = [ExtraColumn { name: "size".into(), width: 1 }];
+    let extra_columns = [ExtraColumn::new("size", 1)];
     let extras: [&[f64]; 1] = [&size];
     let solutions = vec![0.0; rows.len()];
     let feedback = Feedback::new(&solutions, &objectives, &measures, &status, &delta)

@@ -1,7 +1,7 @@
 //! Configurations that make no sense, and extreme ones that do.
 
 use luminary::archive::{
-    Acceptance, Archive, ArchiveConfig, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate,
+    Acceptance, ArchiveConfig, ArchiveKind, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate,
 };
 use luminary::emitter::{EmitterConfig, Operator, Selection};
 use luminary::error::ConfigError;
@@ -72,10 +72,10 @@ fn archives_that_make_no_sense_are_refused() {
         &ConfigError::Value { what: "min_f", expected: "finite", found: min_f },
         &["min_f", "-inf"],
     );
-    let twice = vec![ExtraColumn { name: "age".into(), width: 1 }; 2];
+    let twice = vec![ExtraColumn::new("age", 1); 2];
     let expected = ConfigError::ExtraColumn { name: "age".into() };
     assert_refused(&with(|config| config.archive.extra_columns = twice), &expected, &["age"]);
-    let empty = vec![ExtraColumn { name: "age".into(), width: 0 }];
+    let empty = vec![ExtraColumn::new("age", 0)];
     assert_refused(&with(|config| config.archive.extra_columns = empty), &expected, &["age"]);
     let config = with(|config| config.archive.qd_score_offset = f64::INFINITY);
     let expected = ConfigError::Value { what: "qd_score_offset", expected: "finite", found: f64::INFINITY };
@@ -86,7 +86,7 @@ fn archives_that_make_no_sense_are_refused() {
 fn tessellations_that_make_no_sense_are_refused() {
     let cvt = |n_cells, measure_bounds, centroids| {
         let cells = CellsConfig::Cvt(CvtConfig { n_cells, measure_bounds, centroids, seed: 0 });
-        with(|config| config.archive.cells = cells)
+        with(|config| config.archive.kind = ArchiveKind::Cells(cells))
     };
     let unit = vec![(0.0, 1.0); 2];
     let refused = [
@@ -122,8 +122,7 @@ fn sizes_that_cannot_be_had_are_errors_that_cost_nothing() {
         matches!(error, ConfigError::Memory { n_cells: 1_000_000_000, bytes } if bytes > 8_000_000_000_000_000),
         "{error}"
     );
-    archive.extra_columns =
-        vec![ExtraColumn { name: "a".into(), width: usize::MAX }, ExtraColumn { name: "b".into(), width: usize::MAX }];
+    archive.extra_columns = vec![ExtraColumn::new("a", usize::MAX), ExtraColumn::new("b", usize::MAX)];
     assert!(matches!(archive.build().unwrap_err(), ConfigError::Memory { .. }));
 
     // CMA-ES keeps matrices; millions of dimensions are for the other strategies.
@@ -149,8 +148,8 @@ fn a_million_cells_are_had_at_the_price_of_what_they_hold() {
     config.resolution = vec![1000; 2];
     let mut scheduler = config.build().unwrap();
     scheduler.run(&problem, 20).unwrap();
-    let archive: &Archive = scheduler.archive();
-    assert_eq!((archive.n_cells(), scheduler.evaluations()), (1_000_000, 20 * 24));
+    let archive = scheduler.archive();
+    assert_eq!((archive.stats().n_cells, scheduler.evaluations()), (1_000_000, 20 * 24));
     assert!(archive.len() > 200);
     // Thresholds, visits and slots of all cells, and the elites; the columns would be 800 megabytes when full.
     assert!(archive.bytes_in_use() < 21_000_000 + archive.len() * 1000, "{}", archive.bytes_in_use());

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cvt::{Cvt, CvtConfig};
 use super::grid::{Grid, GridConfig};
-use super::{CellIdx, MAX_CELLS};
+use crate::archive::cvt::{Cvt, CvtConfig};
+use crate::archive::{CellIdx, MAX_CELLS};
 use crate::error::ConfigError;
 
 /// How measure space is cut into cells.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CellIdx, MAX_CELLS};
+use crate::archive::{CellIdx, MAX_CELLS};
 use crate::error::ConfigError;
 
 /// Added to a measure before it is mapped to its interval, so that a value meant to lie exactly on an inner border

@@ -1,32 +1,13 @@
-//! ADD: the two rules by which thresholds rise and rows become elites, each written once for every kind of archive.
+//! ADD: the two rules by which thresholds rise and rows become elites, each written once for every kind of cells.
 //!
 //! An elitist archive is a soft one with `alpha = 1` and `min_f = -inf`: an empty cell accepts anything, and an
 //! occupied one accepts what beats its elite.
 
 use serde::{Deserialize, Serialize};
 
-use super::{AddReport, Archive, Batch, CellIdx, stats::RunningSum};
-
-/// What became of a row. The order is the order of the two-stage rankers: a new cell beats an improved one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Its objective or measures were not finite; it never reached the archive.
-    Invalid,
-    /// It did not exceed the threshold.
-    Rejected,
-    /// It took over an occupied cell.
-    Improved,
-    /// It took an empty cell.
-    New,
-}
-
-impl Status {
-    /// Whether the row changed the archive.
-    pub fn is_accepted(self) -> bool {
-        self >= Self::Improved
-    }
-}
+use super::CellArchive;
+use crate::archive::stats::mean;
+use crate::archive::{AddReport, Batch, CellIdx, Status};
 
 /// When a row sees the thresholds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,7 +34,7 @@ fn raised(threshold: f64, objective: f64, alpha: f64) -> f64 {
 }
 
 /// Judges row `row` against the archive as it is now.
-fn judge(archive: &Archive, cell: CellIdx, row: usize, objective: f64, report: &mut AddReport) -> bool {
+fn judge(archive: &CellArchive, cell: CellIdx, row: usize, objective: f64, report: &mut AddReport) -> bool {
     let threshold = archive.store.thresholds[cell.index()];
     let accepted = objective > threshold;
     report.delta[row] = improvement(objective, threshold);
@@ -67,7 +48,7 @@ fn judge(archive: &Archive, cell: CellIdx, row: usize, objective: f64, report: &
 }
 
 /// The sequential rule. Rows that the report already calls invalid are passed over.
-pub(super) fn add_sequential(archive: &mut Archive, batch: &Batch<'_>, report: &mut AddReport) {
+pub(super) fn add_sequential(archive: &mut CellArchive, batch: &Batch<'_>, report: &mut AddReport) {
     for row in 0..batch.n_rows() {
         if report.status[row] == Status::Invalid {
             continue;
@@ -84,10 +65,9 @@ pub(super) fn add_sequential(archive: &mut Archive, batch: &Batch<'_>, report: &
 }
 
 /// The batch rule. Rows that the report already calls invalid are passed over.
-pub(super) fn add_batch(archive: &mut Archive, batch: &Batch<'_>, report: &mut AddReport) {
+pub(super) fn add_batch(archive: &mut CellArchive, batch: &Batch<'_>, report: &mut AddReport) {
     // First judge every row against the archive before the batch, noting (cell, row) so that sorting brings the
     // accepted rows of a cell together in row order.
-    report.accepted.clear();
     for row in 0..batch.n_rows() {
         if report.status[row] == Status::Invalid {
             continue;
@@ -110,7 +90,7 @@ pub(super) fn add_batch(archive: &mut Archive, batch: &Batch<'_>, report: &mut A
 }
 
 /// Raises the threshold of one cell by all its accepted rows and seats the best of them, the first on ties.
-fn add_group(archive: &mut Archive, batch: &Batch<'_>, group: &[(CellIdx, u32)]) {
+fn add_group(archive: &mut CellArchive, batch: &Batch<'_>, group: &[(CellIdx, u32)]) {
     let objective = |&(_, row): &(CellIdx, u32)| batch.objectives[row as usize];
     let best = group.iter().reduce(|best, next| if objective(next) > objective(best) { next } else { best });
     let &(cell, best_row) = best.expect("a group has at least one row");
@@ -119,17 +99,9 @@ fn add_group(archive: &mut Archive, batch: &Batch<'_>, group: &[(CellIdx, u32)])
         objective(&(cell, best_row))
     } else {
         // t_e <- (1 - alpha)^c t_e + f* (1 - (1 - alpha)^c) with the mean f* of the c accepted rows.
-        let mean = mean_of(group.iter().map(objective));
+        let mean = mean(group.iter().map(objective));
         let kept = (1.0 - archive.alpha).powi(group.len() as i32);
         kept * *threshold + mean * (1.0 - kept)
     };
     archive.place(cell, batch, best_row as usize);
-}
-
-/// The mean, summed with compensation so that the order of the rows does not show in the last digits.
-fn mean_of(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = values.len() as f64;
-    let mut sum = RunningSum::default();
-    values.for_each(|value| sum.add(value));
-    sum.value() / count
 }

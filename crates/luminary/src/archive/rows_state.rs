@@ -1,0 +1,136 @@
+//! The elites' part of an archive's saved state.
+
+use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
+
+use super::column::{Column, ColumnData, ExtraColumn};
+use super::elite::Best;
+use super::rows::Rows;
+use crate::error::CheckpointError;
+use crate::serde_floats::{self, Floats};
+
+/// All columns of [`Rows`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RowsState<'a> {
+    #[serde(with = "serde_floats")]
+    objectives: Floats<'a>,
+    #[serde(with = "serde_floats")]
+    measures: Floats<'a>,
+    #[serde(with = "serde_floats")]
+    solutions: Floats<'a>,
+    extras: Vec<ExtraState>,
+    /// The calls that seated the elites, eight bytes each. States of version 0.1 have none.
+    #[serde(default)]
+    seated_at: Option<ByteBuf>,
+}
+
+/// The bytes of an extra column's values.
+#[derive(Debug, Serialize, Deserialize)]
+struct ExtraState {
+    values: ByteBuf,
+}
+
+/// The shape that rows must have to be those of an archive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowsShape<'a> {
+    pub(super) solution_dim: usize,
+    pub(super) measure_dim: usize,
+    pub(super) extra_columns: &'a [ExtraColumn],
+}
+
+impl<'a> RowsState<'a> {
+    pub(super) fn of(rows: &'a Rows) -> Self {
+        let extra = |values: &Column| ExtraState { values: ByteBuf::from(values.data().to_le_bytes()) };
+        Self {
+            objectives: (&rows.objectives).into(),
+            measures: (&rows.measures).into(),
+            solutions: (&rows.solutions).into(),
+            extras: rows.extras.iter().map(extra).collect(),
+            seated_at: Some(ByteBuf::from(ColumnData::U64(&rows.seated_at).to_le_bytes())),
+        }
+    }
+
+    /// Number of elites.
+    pub(super) fn len(&self) -> usize {
+        self.objectives.len()
+    }
+
+    /// Checks that every column has the length it has in an archive of this shape, and that no elite was seated after
+    /// the last of `n_adds` calls.
+    pub(super) fn check(&self, shape: RowsShape<'_>, n_adds: u64) -> Result<(), CheckpointError> {
+        let n_elites = self.len();
+        expect_column(n_elites, shape.measure_dim, self.measures.len())?;
+        expect_column(n_elites, shape.solution_dim, self.solutions.len())?;
+        expect_column(shape.extra_columns.len(), 1, self.extras.len())?;
+        for (column, extra) in shape.extra_columns.iter().zip(&self.extras) {
+            expect_column(n_elites, column.width.saturating_mul(column.dtype.size()), extra.values.len())?;
+        }
+        if let Some(seated_at) = &self.seated_at {
+            expect_column(n_elites, size_of::<u64>(), seated_at.len())?;
+            if let Some(late) = numbers(seated_at).find(|&seated_at| seated_at > n_adds) {
+                return Err(CheckpointError::Mismatch {
+                    what: "archive's ages",
+                    expected: format!("elites of the first {n_adds} calls"),
+                    found: format!("one of call {late}"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies the columns, which were checked, into rows: not moved, so that reserved room stays.
+    pub(super) fn load_into(&self, rows: &mut Rows) {
+        rows.clear();
+        rows.objectives.extend_from_slice(&self.objectives);
+        rows.measures.extend_from_slice(&self.measures);
+        rows.solutions.extend_from_slice(&self.solutions);
+        for (values, extra) in rows.extras.iter_mut().zip(&self.extras) {
+            values.extend_from_le_bytes(&extra.values);
+        }
+        match &self.seated_at {
+            Some(seated_at) => rows.seated_at.extend(numbers(seated_at)),
+            None => rows.seated_at.resize(self.objectives.len(), 0),
+        }
+    }
+}
+
+/// Checks that a saved best solution is one of an archive of this shape.
+pub(super) fn check_best(best: Option<&mut Best>, shape: RowsShape<'_>) -> Result<(), CheckpointError> {
+    let Some(best) = best else { return Ok(()) };
+    expect_column(1, shape.solution_dim, best.solution.len())?;
+    expect_column(1, shape.measure_dim, best.measures.len())?;
+    // States of version 0.1 have no extra values of the best solution.
+    if best.extras.is_empty() {
+        best.extras = shape.extra_columns.iter().map(|column| Column::new(column.dtype)).collect();
+        return Ok(());
+    }
+    expect_column(shape.extra_columns.len(), 1, best.extras.len())?;
+    for (column, values) in shape.extra_columns.iter().zip(&best.extras) {
+        expect_column(1, column.width, values.len())?;
+        if values.data().dtype() != column.dtype {
+            return Err(CheckpointError::Mismatch {
+                what: "archive's best solution",
+                expected: format!("{:?} in {}", column.dtype, column.name),
+                found: format!("{:?}", values.data().dtype()),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Checks the length of a column.
+pub(super) fn expect_column(n_rows: usize, width: usize, found: usize) -> Result<(), CheckpointError> {
+    match n_rows as u128 * width as u128 {
+        expected if expected == found as u128 => Ok(()),
+        expected => Err(CheckpointError::Mismatch {
+            what: "archive columns",
+            expected: format!("{expected} values"),
+            found: found.to_string(),
+        }),
+    }
+}
+
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    let (numbers, _) = bytes.as_chunks::<8>();
+    numbers.iter().map(|&number| u64::from_le_bytes(number))
+}
