@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
-use super::elites::draw_solution;
 use super::jacobian::take_jacobian;
 use super::operator::{check_sigmas, scale_noise_around};
 use super::start::{Start, StartState};
@@ -119,10 +118,10 @@ impl GradientOperatorEmitter {
         let Self { sigma, line_sigma, start, rng, .. } = self;
         rng.fill_normal(rows);
         for row in rows.chunks_exact_mut(start.x0.len()) {
-            let parent = draw_solution(elites, rng).unwrap_or(&start.x0);
+            let parent = elites.draw_solution(rng).unwrap_or(&start.x0);
             scale_noise_around(parent, sigma, row);
             let Some(line_sigma) = line_sigma else { continue };
-            let other = draw_solution(elites, rng).unwrap_or(&start.x0);
+            let other = elites.draw_solution(rng).unwrap_or(&start.x0);
             let stretch = *line_sigma * rng.normal();
             for ((x, other), parent) in row.iter_mut().zip(other).zip(parent) {
                 *x += stretch * (other - parent);

@@ -139,6 +139,24 @@ pub enum EmitterState<'a> {
     Custom(serde_bytes::ByteBuf),
 }
 
+impl EmitterState<'_> {
+    /// The state of a custom emitter, in its own encoding.
+    pub fn custom(bytes: Vec<u8>) -> Self {
+        Self::Custom(bytes.into())
+    }
+
+    /// What a custom emitter saved.
+    ///
+    /// # Errors
+    /// The state of a built-in emitter.
+    pub fn into_custom_bytes(self) -> Result<Vec<u8>, CheckpointError> {
+        match self {
+            Self::Custom(bytes) => Ok(bytes.into_vec()),
+            _ => Err(wrong_state()),
+        }
+    }
+}
+
 pub(crate) fn wrong_state() -> CheckpointError {
     CheckpointError::Mismatch {
         what: "emitter",
@@ -179,7 +197,8 @@ pub struct EmitterShape<'a> {
 }
 
 impl EmitterShape<'_> {
-    fn rng(&self, stream: &str) -> WideRng {
+    /// The emitter's random stream of this name.
+    pub fn rng(&self, stream: &str) -> WideRng {
         WideRng::from_path(self.seed, &format!("{}/{stream}", self.path))
     }
 }

@@ -196,7 +196,7 @@ impl Protocol {
         self.check_answer(id, ticket.kind, answer)?;
         if answer.first_non_finite().is_some() {
             self.check_finite(id, answer, policy)?;
-            return self.fail_in_completion_order(parts, id, NOT_FINITE);
+            return self.fail_in_completion_order(parts, id, NOT_FINITE, answer.jacobian);
         }
         let novelty = self.novelty_of(parts, ticket.emitter, answer.measures);
         let ticket = self.close(id, Settled::Told(answer.digest()));
@@ -214,7 +214,6 @@ impl Protocol {
         let row = OneRow {
             objective: answer.objective,
             measures: answer.measures,
-            jacobian: answer.jacobian,
             status,
             delta: improvement,
             visits,
@@ -226,7 +225,7 @@ impl Protocol {
             },
             extras: answer.extras,
         };
-        let effect = self.settle(parts, &ticket, Some(&row));
+        let effect = self.settle(parts, &ticket, Some(&row), answer.jacobian);
         Ok(Told { effect, status: Some(status), improvement: Some(improvement) })
     }
 
@@ -235,6 +234,7 @@ impl Protocol {
         parts: &mut Parts<'_, E>,
         id: TicketId,
         reason: &str,
+        jacobian: Option<&[f64]>,
     ) -> Result<Told, CallError> {
         if self.open_ticket(id)?.is_none() {
             self.memory.check_repeated(id, Settled::Failed)?;
@@ -243,7 +243,7 @@ impl Protocol {
         let ticket = self.close(id, Settled::Failed);
         self.progress.n_invalid += 1;
         self.failures.count(reason, 1);
-        let effect = self.settle(parts, &ticket, None);
+        let effect = self.settle(parts, &ticket, None, jacobian);
         Ok(Told { effect, status: Some(Status::Invalid), improvement: None })
     }
 
@@ -285,6 +285,7 @@ impl Protocol {
         parts: &mut Parts<'_, E>,
         ticket: &OpenTicket,
         result: Option<&OneRow<'_>>,
+        jacobian: Option<&[f64]>,
     ) -> Effect {
         let Some(emitter) = ticket.emitter else {
             let initial = self.completion.initial.as_mut().expect("the initial population was drawn");
@@ -306,7 +307,7 @@ impl Protocol {
             lane.n_stale += 1;
             return Effect::Stale;
         };
-        drawn.count(ticket.row, result);
+        drawn.count(ticket.row, result, jacobian);
         if drawn.is_complete() {
             self.close_generation(parts, emitter);
         }
@@ -326,7 +327,7 @@ impl Protocol {
         lane.n_accepted += usize::from(result.is_some_and(|row| row.status.is_accepted()));
         let mut single = Generation::new(TicketKind::Value, 1, 1, self.solution_dim);
         single.solutions.copy_from_slice(&ticket.solution);
-        single.count(0, result);
+        single.count(0, result, None);
         let source = &mut parts.emitters[emitter];
         single.tell(&mut **source, parts.archive);
         if lane.n_settled < source.batch_size() {

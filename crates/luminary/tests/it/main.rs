@@ -12,3 +12,4 @@ mod earlier_builds;
 mod allocation;
 mod protocol;
 mod golden;
+mod examples;

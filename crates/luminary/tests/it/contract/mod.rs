@@ -2,6 +2,9 @@
 
 mod archives;
 mod emitters;
+mod generations;
+mod initial_solutions;
 mod definitions;
+mod columns;
 mod rankers;
 mod strategies;
