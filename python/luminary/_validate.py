@@ -58,6 +58,27 @@ def check_finite(array, name) -> None:
         raise ValueError(f"All elements of {name} must be finite (infinity and NaN values are not supported).")
 
 
+def check_stretches(name, shape, expected) -> None:
+    """Raises ValueError unless an array can be written where an array of the expected shape is."""
+    if shape == expected:
+        return
+    try:
+        fits = np.broadcast_shapes(shape, expected) == expected
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"In `data`, the array for `{name}` has shape {shape}, which could not be broadcast to {expected}")
+
+
+def stretched(values, name, n_rows, shape) -> np.ndarray:
+    """An array as one of ``n_rows`` entries of this shape, by NumPy's rules; raises ValueError if it does not fit."""
+    expected = (n_rows, *shape)
+    if values.shape == expected or n_rows == 0:
+        return values
+    check_stretches(name, values.shape, expected)
+    return np.broadcast_to(values, expected)
+
+
 def field_array(values, shape, dtype, n_rows=None) -> np.ndarray:
     """Values of a field as an array of its dtype; rows of object fields stay whole whatever they are made of."""
     if dtype == object and isinstance(values, (list, tuple)):

@@ -6,7 +6,7 @@ import numpy as np
 
 from luminary._validate import new_array
 from luminary.archives._array_store import wrong_fields
-from luminary.archives._cell_archive import grid_to_int_index, int_to_grid_index
+from luminary.archives._grid_index import grid_to_int_index, int_to_grid_index
 from luminary.archives._settings import missing_value
 from luminary.archives._store_archive import StoreArchive
 

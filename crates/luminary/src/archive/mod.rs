@@ -5,7 +5,9 @@
 //! replace an elite by a worse one, runs keep an elitist *result archive* beside it and report that one.
 
 mod accept;
+mod block;
 mod cells;
+mod columns;
 pub mod cvt;
 mod grid;
 mod learning_rate;

@@ -63,23 +63,6 @@ impl ArchiveState<'_> {
 }
 
 impl Archive {
-    /// Everything the archive has learnt, as bytes for [`load_bytes`](Self::load_bytes); the configuration is not in
-    /// them.
-    ///
-    /// # Errors
-    /// When the state does not encode.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
-        Ok(rmp_serde::to_vec_named(&self.save())?)
-    }
-
-    /// Takes over what [`to_bytes`](Self::to_bytes) of an archive of the same configuration returned.
-    ///
-    /// # Errors
-    /// Bytes that do not decode or belong to another configuration.
-    pub fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
-        self.load(rmp_serde::from_slice(bytes)?)
-    }
-
     pub(crate) fn save(&self) -> ArchiveState<'_> {
         let store = &self.store;
         ArchiveState {

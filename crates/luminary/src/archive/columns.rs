@@ -1,0 +1,25 @@
+//! Whole columns of an archive, for readers that want all elites at once.
+
+use super::{Archive, CellIdx};
+
+impl Archive {
+    /// Solutions of all elites, row by row, in the order of [`nth_elite`](Archive::nth_elite).
+    pub fn solutions(&self) -> &[f64] {
+        &self.store.solutions
+    }
+
+    /// Objectives of all elites, in the same order.
+    pub fn objectives(&self) -> &[f64] {
+        &self.store.objectives
+    }
+
+    /// Measures of all elites, row by row, in the same order.
+    pub fn measures(&self) -> &[f64] {
+        &self.store.measures
+    }
+
+    /// Cells of all elites, in the same order.
+    pub fn occupied_cells(&self) -> &[CellIdx] {
+        &self.store.cells
+    }
+}
