@@ -119,10 +119,11 @@ impl NativeArchive {
     fn from_bytes(
         config: &[u8],
         centroids: PyBackedBytes,
-        block: PyBackedBytes,
+        head: PyBackedBytes,
+        columns: Vec<PyBackedBytes>,
         best_threshold: f64,
     ) -> PyResult<Self> {
-        let saved = SavedArchive::new(config, centroids, block, best_threshold)?;
+        let saved = SavedArchive::new(config, centroids, head, columns, best_threshold)?;
         Ok(Self { state: OnceLock::new(), saved: Mutex::new(Some(saved)) })
     }
 

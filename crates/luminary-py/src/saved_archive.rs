@@ -1,26 +1,28 @@
-//! An archive as Python pickles it: its configuration, and its state as one block of bytes.
+//! An archive as Python pickles it: its configuration, and its columns as bytes.
 //!
-//! An archive that was unpickled keeps the block and copies it into columns when it is first used. Copies that travel
-//! between processes are often passed on or thrown away unused, and those cost no more than their bytes.
+//! An archive that was unpickled keeps the bytes and copies them into columns of its own when it is first used. Copies
+//! that travel between processes are often passed on or thrown away unused, and those cost no more than their bytes.
 
 use std::borrow::Cow;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use luminary::archive::{Archive, ArchiveConfig, CellsConfig, CentroidSource, CvtConfig};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 
 use crate::archive::ArchiveState;
-use crate::convert::{OrRaise, Saved, lock};
+use crate::convert::{OrRaise, Saved};
 
-/// A block that is known to fit its configuration.
+/// Columns that are known to fit their configuration.
 pub(crate) struct SavedArchive {
     /// Without the centroids.
     config: ArchiveConfig,
     centroids: PyBackedBytes,
-    block: PyBackedBytes,
+    head: PyBackedBytes,
+    columns: Vec<PyBackedBytes>,
     best_threshold: f64,
 }
 
@@ -29,13 +31,15 @@ impl SavedArchive {
     pub(crate) fn new(
         config: &[u8],
         centroids: PyBackedBytes,
-        block: PyBackedBytes,
+        head: PyBackedBytes,
+        columns: Vec<PyBackedBytes>,
         best_threshold: f64,
     ) -> PyResult<Self> {
         let config: ArchiveConfig =
             rmp_serde::from_slice(config).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        config.check_block(&block).or_raise()?;
-        Ok(Self { config, centroids, block, best_threshold })
+        let saved = Self { config, centroids, head, columns, best_threshold };
+        saved.config.check_columns(&saved.head, &saved.column_slices()).or_raise()?;
+        Ok(saved)
     }
 
     /// Builds the archive.
@@ -45,46 +49,38 @@ impl SavedArchive {
             *centroids = self.centroids.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
         }
         let mut archive = config.build().or_raise()?;
-        archive.load_block(&self.block).or_raise()?;
+        archive.load_columns(&self.head, &self.column_slices()).or_raise()?;
         Ok(ArchiveState::with_best_threshold(archive, self.best_threshold))
+    }
+
+    fn column_slices(&self) -> Vec<&[u8]> {
+        self.columns.iter().map(|column| &**column).collect()
     }
 }
 
-/// What a saved archive is made of: configuration, centroids, block, and the threshold of the best solution's cell.
-pub(crate) type SavedArguments<'py> = (Saved<'py>, Saved<'py>, Saved<'py>, f64);
+/// What a saved archive is made of: configuration, centroids, head, columns, and the threshold of the best solution's
+/// cell.
+pub(crate) type SavedArguments<'py> = (Saved<'py>, Saved<'py>, Saved<'py>, Vec<Saved<'py>>, f64);
 
 /// Saves an archive for [`SavedArchive::new`].
 pub(crate) fn save<'py>(py: Python<'py>, state: &Mutex<ArchiveState>) -> PyResult<SavedArguments<'py>> {
-    let (config, centroids) = py.detach(|| encode_config(&lock(state).archive))?;
+    // Attached from here on, because the columns are copied straight into Python's bytes. Making bytes runs no Python
+    // code, so nobody is kept waiting who could hold this thread up.
+    let state = state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
+    let (config, centroids) = encode_config(&state.archive)?;
     let config = PyBytes::new(py, &config);
     let centroids = PyBytes::new(py, &centroids);
-    loop {
-        let n_bytes = py.detach(|| lock(state).archive.block_len()).or_raise()?;
-        // Absent if another thread changes the length of the block before it is written.
-        let mut best_threshold = None;
-        // The bytes are written where Python keeps them, because one more copy would take half as long again.
-        let block = PyBytes::new_with(py, n_bytes, |block| {
-            py.detach(|| {
-                let state = lock(state);
-                if state.archive.block_len().or_raise()? == n_bytes {
-                    state.archive.write_block(block).or_raise()?;
-                    best_threshold = Some(state.best_threshold);
-                }
-                Ok(())
-            })
-        })?;
-        if let Some(best_threshold) = best_threshold {
-            return Ok((config, centroids, block, best_threshold));
-        }
-    }
+    let head = PyBytes::new(py, &state.archive.head_bytes().or_raise()?);
+    let columns = state.archive.column_bytes().iter().map(|column| PyBytes::new(py, column)).collect();
+    Ok((config, centroids, head, columns, state.best_threshold))
 }
 
 /// The configuration without its centroids, and the centroids as bytes, which are read much faster than a list.
 fn encode_config(archive: &Archive) -> PyResult<(Vec<u8>, Vec<u8>)> {
     let (config, centroids) = without_centroids(archive.config());
     let config = rmp_serde::to_vec_named(&*config).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let centroids = centroids.iter().flat_map(|number| number.to_le_bytes()).collect();
-    Ok((config, centroids))
+    let centroids: Vec<[u8; 8]> = centroids.iter().map(|number| number.to_le_bytes()).collect();
+    Ok((config, centroids.into_flattened()))
 }
 
 fn without_centroids(config: &ArchiveConfig) -> (Cow<'_, ArchiveConfig>, &[f64]) {

@@ -16,7 +16,7 @@ _CHANGED = "ArrayStore was modified with add() or clear() during iteration."
 
 def data_frame(columns):
     """An ArchiveDataFrame of columns, of any array library; vectors become one column for each component."""
-    from luminary.archives._archive_data_frame import ArchiveDataFrame
+    from luminary.archives._archive_data_frame import ArchiveDataFrame, pd
 
     flat = {}
     for name, array in columns.items():
@@ -27,8 +27,9 @@ def data_frame(columns):
             flat.update({f"{name}_{i}": array[:, i] for i in range(array.shape[1])})
         else:
             raise ValueError(f"Field `{name}` has shape {array.shape[1:]} -- cannot convert fields with shape >1D to Pandas")
-    # The columns are copies already.
-    return ArchiveDataFrame(flat, copy=False)
+    n_rows = len(next(iter(flat.values()), ()))
+    # The columns are copies already, and without the index pandas would look at each of them to find their length.
+    return ArchiveDataFrame(flat, index=pd.RangeIndex(n_rows), copy=False)
 
 
 def select(fields, return_type, known, read):

@@ -5,8 +5,8 @@
 //! replace an elite by a worse one, runs keep an elitist *result archive* beside it and report that one.
 
 mod accept;
-mod block;
 mod cells;
+mod column_bytes;
 mod columns;
 pub mod cvt;
 mod grid;
