@@ -66,7 +66,9 @@ class Writer:
         return next((kind for kind, fits in kinds.items() if fits), None)
 
     def _describe_object(self, value, where):
-        fields = {name: self.describe(field, f"{where}.{name.lstrip('_')}") for name, field in vars(value).items()}
+        # As pickle sees it.
+        state = value.__reduce_ex__(2)[2] or {}
+        fields = {name: self.describe(field, f"{where}.{name.lstrip('_')}") for name, field in state.items()}
         return type(value).__name__, fields
 
     def _describe_native(self, value, where):

@@ -73,8 +73,10 @@ def check_stretches(name, shape, expected) -> None:
 def stretched(values, name, n_rows, shape) -> np.ndarray:
     """An array as one of ``n_rows`` entries of this shape, by NumPy's rules; raises ValueError if it does not fit."""
     expected = (n_rows, *shape)
-    if values.shape == expected or n_rows == 0:
+    if values.shape == expected:
         return values
+    if n_rows == 0:
+        return values.reshape(expected)
     check_stretches(name, values.shape, expected)
     return np.broadcast_to(values, expected)
 
@@ -94,6 +96,11 @@ def field_array(values, shape, dtype, n_rows=None) -> np.ndarray:
 def new_array(values, dtype=None) -> np.ndarray:
     """Values as an array of their own; unlike ``np.array``, it takes tensors without a warning."""
     return np.asarray(values, dtype=dtype).copy()
+
+
+def copied(value):
+    """A value of a field that nobody else writes to: a copy of an array, anything else itself."""
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def field_value(value, shape, dtype) -> np.ndarray:

@@ -2,8 +2,8 @@
 //!
 //! Everything here takes and returns contiguous `float64` arrays of the right shape; the Python half checks user input,
 //! converts dtypes and gives arrays their names. Objects are shared between Python and the fast scheduler functions, so
-//! each holds its state behind a lock. Locks are only ever taken while the thread is detached from the interpreter: a
-//! thread that waits for a lock never keeps another from finishing its work in Python.
+//! each holds its state behind a lock. A thread is detached from the interpreter while it waits for a lock, so that it
+//! never keeps another from finishing its work in Python, and runs no Python code while it holds one.
 
 mod archive;
 mod checkpoint;

@@ -12,6 +12,7 @@ from luminary._validate import (
     check_finite,
     check_is_1d,
     check_shape,
+    copied,
     field_array,
     field_value,
     shape_tuple,
@@ -21,8 +22,11 @@ from luminary.archives._archive_lock import ArchiveLock
 from luminary.archives._archive_stats import ArchiveStats
 from luminary.archives._array_store import wrong_fields
 from luminary.archives._cell_reader import CellReader
-from luminary.archives._kept_value import KeptValue, drop_kept_values, read_only
+from luminary.archives._kept_value import KeptValue, read_only
 from luminary.archives._settings import fits_native, parse_extra_fields, parse_thresholds
+
+#: Attributes that are kept until the archive changes.
+_KEPT = ("_stats", "_best_elite")
 
 
 class CellArchive(CellReader):
@@ -171,7 +175,12 @@ class CellArchive(CellReader):
     def _note_change(self):
         """Whoever has changed the native archive says so: what was read before is no longer true."""
         self._n_changes += 1
-        drop_kept_values(self, "_stats", "_best_elite")
+        for name in _KEPT:
+            vars(self).pop(name, None)
+
+    def __getstate__(self):
+        # What is saved does not depend on what somebody has looked at.
+        return {name: value for name, value in vars(self).items() if name not in _KEPT}
 
     # Adding.
 
@@ -257,7 +266,8 @@ class CellArchive(CellReader):
 
     def _add_native(self, rows, objective, measures, extra):
         """Adds rows to the native archive, and what it cannot hold to the arrays by cell."""
-        native, by_cell = self._native, self._by_cell
+        native = self._native
+        by_cell = self._by_cell
         has_all_fields = extra.keys() == by_cell.keys()
         # Only rows that are added need their extra fields.
         if not has_all_fields and native.accepts_any(objective, measures):
@@ -272,13 +282,9 @@ class CellArchive(CellReader):
         best_after = native.stats()[4] if by_cell else None
         if best_after != best_before:
             row = next(row for row in seated if objective[row] == best_after)
-            self._best_by_cell = {name: self._copied(values[row]) for name, values in extra.items()}
+            self._best_by_cell = {name: copied(values[row]) for name, values in extra.items()}
         self._note_change()
         return status, value
-
-    @staticmethod
-    def _copied(value):
-        return value.copy() if isinstance(value, np.ndarray) else value
 
     def clear(self):
         """Removes all elites, thresholds and statistics."""

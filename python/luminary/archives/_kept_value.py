@@ -8,7 +8,7 @@ from operator import attrgetter
 class KeptValue:
     """An attribute whose value ``read`` computes. It is kept among the archive's own attributes, which Python finds first.
 
-    The archive counts its changes in ``_n_changes``, and drops the value after each with :func:`drop_kept_values`.
+    The archive counts its changes in ``_n_changes``, and removes the value from its attributes after each.
     """
 
     def __init__(self, read):
@@ -18,20 +18,16 @@ class KeptValue:
         self._name = name
 
     def __get__(self, archive, owner=None):
+        if archive is None:
+            return self
         n_changes = archive._n_changes
         value = self._read(archive)
         vars(archive)[self._name] = value
         if archive._n_changes != n_changes:
-            # Another thread changed the archive after the value was read, and may have dropped values before this one
-            # was kept.
+            # Another thread changed the archive after the value was read, and may have removed what was kept before this
+            # value was.
             vars(archive).pop(self._name, None)
         return value
-
-
-def drop_kept_values(archive, *names):
-    """Lets go of values by the names of their attributes."""
-    for name in names:
-        vars(archive).pop(name, None)
 
 
 def read_only(name, doc):
