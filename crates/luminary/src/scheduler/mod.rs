@@ -1,5 +1,6 @@
 //! ASK and TELL: the loop around emitters and archive.
 
+mod archives;
 mod bandit;
 mod config;
 mod parallel;
@@ -22,6 +23,7 @@ use crate::emitter::{Emitter, EmitterShape, Feedback};
 use crate::error::{CallError, ConfigError};
 use crate::restart::RestartCounts;
 use crate::strategy::MAX_BATCH_SIZE;
+use archives::elites_of;
 use bandit::Bandit;
 
 /// Emitters around a shared archive.
@@ -102,10 +104,10 @@ struct Round {
 impl Scheduler {
     pub(crate) fn new(
         config: SchedulerConfig,
-        archive: Box<dyn Archive>,
+        mut archive: Box<dyn Archive>,
         custom: Vec<Box<dyn Emitter>>,
     ) -> Result<Self, ConfigError> {
-        let result = config.result_archive(archive.as_ref()).map(|result| result.build()).transpose()?;
+        let result = config.build_result(archive.as_mut())?;
         let mut emitters: Vec<Box<dyn Emitter>> = Vec::new();
         let configs = config.emitters.iter().flat_map(|group| (0..group.count).map(|_| &group.emitter));
         for (i, emitter) in configs.enumerate() {
@@ -183,10 +185,11 @@ impl Scheduler {
 
     fn ask_emitters(&mut self) {
         self.lay_out_rows(|emitter| emitter.batch_size());
-        let (dim, archive) = (self.config.archive.solution_dim, self.archive.as_ref());
+        let dim = self.config.archive.solution_dim;
+        let elites = elites_of(self.archive.as_ref(), self.result.as_deref());
         let Round { rows, solutions, .. } = &mut self.round;
         parallel::for_each_emitter(self.threads, &mut self.emitters, rows, solutions, dim, &|emitter, _, solutions| {
-            emitter.ask(archive, solutions);
+            emitter.ask(elites, solutions);
         });
         self.progress.phase = Phase::Asked;
     }
@@ -267,6 +270,9 @@ impl Scheduler {
             self.progress.iterations += 1;
             self.progress.evaluations += objectives.len() as u64;
         }
+        if let Some(result) = &self.result {
+            self.archive.learn(result.as_ref());
+        }
         self.progress.phase = Phase::Ready;
         Ok(())
     }
@@ -323,17 +329,16 @@ impl Scheduler {
 
     fn compute_novelty(&mut self, measures: &[f64]) {
         let Round { rows, n_rows, novelty, nearest, .. } = &mut self.round;
-        let k = self.archive.measure_dim();
+        let (elites, k) = (elites_of(self.archive.as_ref(), self.result.as_deref()), self.archive.measure_dim());
         for (emitter, rows) in self.emitters.iter().zip(rows) {
             let Some(n_neighbours) = emitter.novelty_neighbours() else { continue };
             novelty.resize(*n_rows, 0.0);
             let own = &mut novelty[rows.clone()];
-            self.archive.novelty(&measures[rows.start * k..rows.end * k], n_neighbours, nearest, own);
+            elites.novelty(&measures[rows.start * k..rows.end * k], n_neighbours, nearest, own);
         }
     }
 
-    /// Both archives take the rows, at the same time if there are threads: they see the same rows, so both accept the
-    /// call or both refuse it.
+    /// Both archives take the rows.
     fn add(
         &mut self,
         objectives: &[f64],
@@ -345,20 +350,22 @@ impl Scheduler {
         let Round { solutions, report, result_report, .. } = round;
         let extras: Vec<ColumnData<'_>> = extras.iter().map(|&values| values.into()).collect();
         let batch = Batch { solutions, objectives, measures, extras: &extras };
-        let (added, added_to_result) = threads.join(
-            || archive.add(&batch, policy, report),
-            || result.as_mut().map(|result| result.add(&batch, policy, result_report)),
-        );
-        debug_assert!(added_to_result.is_none_or(|result| result.is_ok() == added.is_ok()), "the archives are alike");
-        added?;
+        match result {
+            None => archive.add(&batch, policy, report)?,
+            Some(result) => {
+                let reports = (report, result_report);
+                archives::add_to_both(*threads, archive.as_mut(), result.as_mut(), &batch, policy, reports)?;
+            }
+        }
         self.progress.n_invalid += self.round.report.n_invalid as u64;
         Ok(())
     }
 
     /// Emitters rank and adapt.
     fn learn(&mut self, objectives: &[f64], measures: &[f64], observer: &mut dyn Observer) {
-        let Self { archive, emitters, round, threads, config, .. } = self;
-        let (archive, dim, k) = (archive.as_ref(), config.archive.solution_dim, archive.measure_dim());
+        let Self { archive, result, emitters, round, threads, config, .. } = self;
+        let (elites, dim, k) =
+            (elites_of(archive.as_ref(), result.as_deref()), config.archive.solution_dim, archive.measure_dim());
         let Round { rows, solutions, novelty, report, .. } = round;
         let feedback = |rows: Range<usize>, wants_novelty: bool| Feedback {
             solutions: &solutions[rows.start * dim..rows.end * dim],
@@ -374,14 +381,14 @@ impl Scheduler {
                 let feedback = feedback(rows.clone(), emitter.novelty_neighbours().is_some());
                 emitter.rank(&feedback);
                 observer.stage_done(Stage::Rank);
-                emitter.adapt(archive, &feedback);
+                emitter.adapt(elites, &feedback);
                 observer.stage_done(Stage::Adapt);
             }
         } else {
             let tell = |emitter: &mut dyn Emitter, rows: Range<usize>, _: &mut [f64]| {
                 let feedback = feedback(rows, emitter.novelty_neighbours().is_some());
                 emitter.rank(&feedback);
-                emitter.adapt(archive, &feedback);
+                emitter.adapt(elites, &feedback);
             };
             parallel::for_each_emitter(*threads, emitters, rows, &mut [], 0, &tell);
             observer.stage_done(Stage::Adapt);

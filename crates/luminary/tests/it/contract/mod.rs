@@ -1,6 +1,9 @@
 //! What every archive, emitter, strategy and ranker promises: each kind runs through the same suite.
 
+mod archive_cases;
+mod archive_models;
 mod archives;
+mod cell_archives;
 mod emitters;
 mod definitions;
 mod rankers;
