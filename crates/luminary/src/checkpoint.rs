@@ -59,7 +59,7 @@ impl Scheduler {
 
     /// Restores a scheduler that was built with these custom emitters; their `load` is given what their `save` gave.
     pub fn from_checkpoint_with(bytes: &[u8], custom: Vec<Box<dyn Emitter>>) -> Result<Self, CheckpointError> {
-        let mut snapshot: Snapshot<'_> = rmp_serde::from_slice(checked_body(bytes)?)?;
+        let snapshot: Snapshot<'_> = rmp_serde::from_slice(checked_body(bytes)?)?;
         // Before anything is built: a configuration that asks for more than the state holds is not the state's.
         snapshot.state.check_size(&snapshot.config, custom.len())?;
         let mut scheduler = snapshot.config.build_with(custom)?;
@@ -77,7 +77,7 @@ impl Scheduler {
         archive: Box<dyn Archive>,
         custom: Vec<Box<dyn Emitter>>,
     ) -> Result<Self, CheckpointError> {
-        let mut snapshot: Snapshot<'_> = rmp_serde::from_slice(checked_body(bytes)?)?;
+        let snapshot: Snapshot<'_> = rmp_serde::from_slice(checked_body(bytes)?)?;
         snapshot.state.check_size(&snapshot.config, custom.len())?;
         let mut scheduler = snapshot.config.build_with_archive(archive, custom)?;
         scheduler.load(snapshot.state)?;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::elite::Best;
 use super::nearest::nearest;
 use super::rows::Rows;
-use super::rows_state::{RowsShape, RowsState, check_best};
+use super::rows_state::{RowsShape, RowsState, check_best, complete_best};
 use super::stats::RunningSum;
 use super::{AddReport, ArchiveConfig, ArchiveStats, Batch, Elite, ExtraColumn, Seated};
 use crate::error::{CallError, CheckpointError, ConfigError};
@@ -126,7 +126,7 @@ impl Population {
     }
 
     /// Takes over a saved state of at most `max_len` elites.
-    pub(super) fn load(&mut self, mut state: PopulationState<'_>, max_len: usize) -> Result<(), CheckpointError> {
+    pub(super) fn load(&mut self, state: PopulationState<'_>, max_len: usize) -> Result<(), CheckpointError> {
         let shape = RowsShape {
             solution_dim: self.rows.solution_dim,
             measure_dim: self.rows.measure_dim,
@@ -140,10 +140,10 @@ impl Population {
             });
         }
         state.rows.check(shape, state.n_offered)?;
-        check_best(state.best.to_mut().as_mut(), shape)?;
+        check_best(state.best.as_ref().as_ref(), shape)?;
         state.rows.load_into(&mut self.rows, state.n_offered);
         self.objective_sum = state.objective_sum;
-        self.best = state.best.into_owned();
+        self.best = complete_best(state.best.into_owned(), &self.rows.extra_columns);
         self.n_offered = state.n_offered;
         Ok(())
     }

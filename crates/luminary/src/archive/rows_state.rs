@@ -94,19 +94,18 @@ impl<'a> RowsState<'a> {
     }
 }
 
-/// Checks that a saved best solution is one of an archive of this shape.
-pub(super) fn check_best(best: Option<&mut Best>, shape: RowsShape<'_>) -> Result<(), CheckpointError> {
+/// Checks that a saved best solution is one of an archive of this shape. States of version 0.1 have no extra values of it.
+pub(super) fn check_best(best: Option<&Best>, shape: RowsShape<'_>) -> Result<(), CheckpointError> {
     let Some(best) = best else { return Ok(()) };
     expect_column(1, shape.solution_dim, best.solution.len())?;
     expect_column(1, shape.measure_dim, best.measures.len())?;
-    // States of version 0.1 have no extra values of the best solution.
-    if best.extras.is_empty() {
-        best.extras = shape.extra_columns.iter().map(|column| Column::new(column.dtype)).collect();
-        return Ok(());
+    if !best.extras.is_empty() {
+        expect_column(shape.extra_columns.len(), 1, best.extras.len())?;
     }
-    expect_column(shape.extra_columns.len(), 1, best.extras.len())?;
     for (column, values) in shape.extra_columns.iter().zip(&best.extras) {
-        expect_column(1, column.width, values.len())?;
+        if values.len() != 0 {
+            expect_column(1, column.width, values.len())?;
+        }
         if values.data().dtype() != column.dtype {
             return Err(CheckpointError::Mismatch {
                 what: "archive's best solution",
@@ -116,6 +115,16 @@ pub(super) fn check_best(best: Option<&mut Best>, shape: RowsShape<'_>) -> Resul
         }
     }
     Ok(())
+}
+
+/// A saved best solution with a column for every extra value, which is empty if it was not saved.
+pub(super) fn complete_best(best: Option<Best>, extra_columns: &[ExtraColumn]) -> Option<Best> {
+    best.map(|mut best| {
+        if best.extras.is_empty() {
+            best.extras = extra_columns.iter().map(|column| Column::new(column.dtype)).collect();
+        }
+        best
+    })
 }
 
 /// Checks the length of a column.

@@ -4,6 +4,7 @@ mod common;
 
 mod theorems;
 mod contract;
+mod compatibility;
 mod convergence;
 mod determinism;
 mod resume;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::CellArchive;
 use super::cells::Cells;
 use crate::archive::elite::Best;
-use crate::archive::rows_state::{RowsShape, RowsState, check_best, expect_column};
+use crate::archive::rows_state::{RowsShape, RowsState, check_best, complete_best, expect_column};
 use crate::archive::stats::RunningSum;
 use crate::archive::{ArchiveConfig, CellIdx};
 use crate::error::CheckpointError;
@@ -45,7 +45,7 @@ const MAX_COUNT: u64 = u64::MAX / 2;
 
 impl CellState<'_> {
     /// Checks that the state is one of an archive of this configuration with `n_cells` cells.
-    pub(crate) fn check(&mut self, config: &ArchiveConfig, n_cells: usize) -> Result<(), CheckpointError> {
+    pub(crate) fn check(&self, config: &ArchiveConfig, n_cells: usize) -> Result<(), CheckpointError> {
         let shape = RowsShape {
             solution_dim: config.solution_dim,
             measure_dim: config.measure_dim(),
@@ -68,7 +68,7 @@ impl CellState<'_> {
         if let Some(sliding) = &self.sliding {
             sliding.recent.check(shape, n_offered)?;
         }
-        check_best(self.best.to_mut().as_mut(), shape)?;
+        check_best(self.best.as_ref().as_ref(), shape)?;
         let mut sorted = self.cells.to_vec();
         sorted.sort_unstable();
         let twice = sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
@@ -107,7 +107,7 @@ impl CellArchive {
     }
 
     /// Takes over a saved state after checking that it belongs to an archive of this configuration.
-    pub(crate) fn load(&mut self, mut state: CellState<'_>) -> Result<(), CheckpointError> {
+    pub(crate) fn load(&mut self, state: CellState<'_>) -> Result<(), CheckpointError> {
         state.check(&self.config, self.n_cells())?;
         self.check_sliding(state.sliding.as_ref())?;
         let n_offered = state.n_offered();
@@ -120,7 +120,7 @@ impl CellArchive {
         state.rows.load_into(&mut store.rows, n_offered);
         store.reindex();
         self.objective_sum = state.objective_sum;
-        self.best = state.best.into_owned();
+        self.best = complete_best(state.best.into_owned(), &self.config.extra_columns);
         self.n_offered = n_offered;
         if let (Cells::SlidingBoundaries(boundaries), Some(recent), Some(state)) =
             (&mut self.cells, &mut self.recent, state.sliding)

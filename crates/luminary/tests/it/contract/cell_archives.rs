@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use luminary::WideRng;
 use luminary::archive::{
-    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellArchive, CellIdx, Cells, CellsConfig, CentroidSource,
+    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellArchive, CellIdx, CellsConfig, CentroidSource,
     ColumnData, CvtConfig, ExtraColumn, GridConfig, LearningRate, NonFinite, Status, UpdateRule,
 };
 use luminary::emitter::{EmitterConfig, EmitterShape, GaussianConfig};
@@ -17,7 +17,7 @@ const SOLUTION_DIM: usize = 2;
 const MAX_MEASURES: usize = 5;
 
 /// Elitist and soft, sequential and batch, grids of 1 to 5 measures and Voronoi cells.
-fn archives() -> Vec<ArchiveConfig> {
+pub(super) fn archives() -> Vec<ArchiveConfig> {
     let resolutions: [&[usize]; 5] = [&[7], &[3, 4], &[2, 3, 2], &[2, 2, 1, 3], &[2, 1, 2, 2, 2]];
     let grids = resolutions
         .map(|resolution| CellsConfig::Grid(GridConfig::new(resolution.to_vec(), vec![(-1.0, 1.0); resolution.len()])));
@@ -354,41 +354,6 @@ fn check_statistics(archive: &CellArchive) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn the_cell_of_a_grid_is_the_interval_of_each_measure() {
-    let mut rng = WideRng::new(1);
-    for config in archives() {
-        let archive = config.build_cells().unwrap();
-        let Cells::Grid(grid) = archive.tessellation() else { continue };
-        for _ in 0..200 {
-            let measures: Vec<f64> = (0..archive.measure_dim()).map(|_| 2.6 * rng.uniform() - 1.3).collect();
-            let intervals = grid.intervals_of(grid.cell_of(&measures));
-            for (i, &interval) in intervals.iter().enumerate() {
-                let borders = grid.borders(i);
-                let (lower, upper) = (borders[interval] - 1e-5, borders[interval + 1] + 1e-5);
-                assert!((lower..=upper).contains(&measures[i].clamp(-1.0, 1.0)), "{measures:?} in {intervals:?}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_voronoi_cell_is_that_of_the_nearest_centroid() {
-    let mut rng = WideRng::new(2);
-    for config in archives() {
-        let archive = config.build_cells().unwrap();
-        let Cells::Cvt(cvt) = archive.tessellation() else { continue };
-        for _ in 0..200 {
-            let measures: Vec<f64> = (0..archive.measure_dim()).map(|_| 2.6 * rng.uniform() - 1.3).collect();
-            let distance =
-                |cell: usize| -> f64 { measures.iter().zip(cvt.centroid(cell)).map(|(a, b)| (a - b) * (a - b)).sum() };
-            let nearest = (0..cvt.n_cells()).map(distance).fold(f64::INFINITY, f64::min);
-            let found = distance(archive.tessellation().cell_of(&measures).index());
-            assert!(found <= nearest * (1.0 + 1e-12), "{found} and {nearest}");
-        }
-    }
-}
-
-#[test]
 fn elites_are_drawn_uniformly_over_occupied_cells() {
     // A Gaussian emitter without noise emits the elites it draws. Many rows have landed in the first cell and few in
     // the last, which must make no difference.
@@ -475,5 +440,48 @@ fn wrong_lengths_are_named_and_change_nothing() {
             )
             .unwrap();
         assert!(fingerprint(&archive) == before, "no rows, no change");
+    }
+}
+
+#[test]
+fn rows_can_be_added_to_cells_found_elsewhere() {
+    for config in archives() {
+        let mut by_measures = config.build_cells().unwrap();
+        let mut by_cell = config.build_cells().unwrap();
+        let mut rng = WideRng::new(5);
+        let random_row = |_| Row {
+            measures: std::array::from_fn(|_| 2.6 * rng.uniform() - 1.3),
+            objective: (8.0 * rng.uniform()).floor(),
+        };
+        let rows: Vec<Row> = (0..60).map(random_row).collect();
+        let buffers = Buffers::new(&rows, by_cell.measure_dim(), 0);
+        let expected = buffers.add_to(&mut by_measures, NonFinite::Fail).unwrap();
+        let extras = [ColumnData::F64(&buffers.ids), ColumnData::F64(&buffers.pairs)];
+        let Buffers { solutions, objectives, measures, .. } = &buffers;
+        let batch = Batch { solutions, objectives, measures, extras: &extras };
+        let mut report = AddReport::default();
+        let before = fingerprint(&by_cell);
+        let n_cells = by_cell.n_cells();
+        let mut wrong = expected.cell.clone();
+        wrong[7] = CellIdx::new(n_cells);
+        let error = by_cell.add_to_cells(&wrong, &batch, NonFinite::Fail, &mut report).unwrap_err();
+        assert_eq!(error, CallError::NoSuchCell { row: 7, n_cells, found: n_cells });
+        let error = by_cell.add_to_cells(&wrong[..6], &batch, NonFinite::Fail, &mut report).unwrap_err();
+        assert!(matches!(error, CallError::Length { what: "cells", expected: 60, found: 6, .. }), "{error}");
+        assert!(fingerprint(&by_cell) == before && report.status.is_empty());
+        by_cell.add_to_cells(&expected.cell, &batch, NonFinite::Fail, &mut report).unwrap();
+        assert_eq!((&report.status, &report.delta), (&expected.status, &expected.delta));
+        assert!(fingerprint(&by_cell) == fingerprint(&by_measures));
+        // Measures are kept as given, whatever cell they would belong to.
+        let cell = CellIdx::new(n_cells - 1);
+        let far = vec![99.0; by_cell.measure_dim()];
+        let batch = Batch {
+            solutions: &[1.0, 2.0],
+            objectives: &[1e6],
+            measures: &far,
+            extras: &[ColumnData::F64(&[0.0]), ColumnData::F64(&[0.0; 2])],
+        };
+        by_cell.add_to_cells(&[cell], &batch, NonFinite::Fail, &mut report).unwrap();
+        assert_eq!(by_cell.elite(cell).unwrap().measures, far);
     }
 }
