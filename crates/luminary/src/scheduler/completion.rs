@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::archives::elites_of;
 use super::failures::NOT_FINITE;
 use super::generation::{Generation, OneRow, Reported};
 use super::memory::Settled;
@@ -148,11 +149,12 @@ impl Protocol {
         let Order::Completion { over_issue } = self.order else { unreachable!("called in completion order only") };
         let dim = self.solution_dim;
         let lane = &mut self.completion.lanes[emitter];
+        let elites = elites_of(&*parts.archive, parts.result.as_deref());
         let source: &mut dyn Emitter = &mut *parts.emitters[emitter];
         lane.n_issued += 1;
         if !draws_generations(source) {
             let mut solution = vec![0.0; dim];
-            source.ask(parts.archive, &mut solution);
+            source.ask(elites, &mut solution);
             let (generation, row) = (lane.generation, (lane.n_issued - 1) as usize);
             let kind = TicketKind::Value;
             return OpenTicket { emitter: Some(emitter), generation, row, kind, solution, is_back: false };
@@ -161,13 +163,13 @@ impl Protocol {
             if source.n_gradients() > 0 && !lane.has_gradients {
                 let n_rows = source.n_gradients();
                 let mut generation = Generation::new(TicketKind::Gradient, n_rows, n_rows, dim);
-                source.ask_gradients(parts.archive, &mut generation.solutions);
+                source.ask_gradients(elites, &mut generation.solutions);
                 generation
             } else {
                 let n_wanted = source.batch_size();
                 let n_rows = (n_wanted as f64 * over_issue).ceil() as usize;
                 let mut generation = Generation::new(TicketKind::Value, n_wanted, n_rows, dim);
-                source.ask(parts.archive, &mut generation.solutions);
+                source.ask(elites, &mut generation.solutions);
                 generation
             }
         });
@@ -328,8 +330,9 @@ impl Protocol {
         let mut single = Generation::new(TicketKind::Value, 1, 1, self.solution_dim);
         single.solutions.copy_from_slice(&ticket.solution);
         single.count(0, result, None);
+        let elites = elites_of(&*parts.archive, parts.result.as_deref());
         let source = &mut parts.emitters[emitter];
-        single.tell(&mut **source, parts.archive);
+        single.tell(&mut **source, elites);
         if lane.n_settled < source.batch_size() {
             return;
         }
@@ -338,6 +341,7 @@ impl Protocol {
         lane.n_settled = 0;
         lane.n_accepted = 0;
         self.tell_bandit(emitter, n_settled, n_accepted, parts);
+        parts.learn_from_result();
     }
 
     /// The emitter learns from its generation, or takes its gradients, and may draw again.
@@ -350,10 +354,11 @@ impl Protocol {
             lane.has_gradients = true;
             return;
         }
-        drawn.tell(source, parts.archive);
+        drawn.tell(source, elites_of(&*parts.archive, parts.result.as_deref()));
         lane.generation += 1;
         lane.has_gradients = false;
         self.tell_bandit(emitter, drawn.n_counted(), drawn.n_accepted(), parts);
+        parts.learn_from_result();
     }
 
     fn tell_bandit<E: EmitterHandle>(
@@ -379,7 +384,7 @@ impl Protocol {
     ) -> Option<f64> {
         let n_neighbours = parts.emitters[emitter?].novelty_neighbours()?;
         let mut novelty = [0.0];
-        parts.archive.novelty(measures, n_neighbours, &mut Vec::new(), &mut novelty);
+        parts.elites().novelty(measures, n_neighbours, &mut Vec::new(), &mut novelty);
         Some(novelty[0])
     }
 

@@ -86,8 +86,14 @@ impl<'a> From<SchedulerStateV1<'a>> for SchedulerState<'a> {
 impl SchedulerState<'_> {
     /// Checks that archive and emitters are as large as the configuration says, so that building it takes no more
     /// memory than the saved scheduler did.
-    pub(crate) fn check_size(&mut self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
+    pub(crate) fn check_size(&self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
         self.archive.check(&config.archive)?;
+        if let Some(config) = &config.result {
+            match &self.result {
+                Some(result) => result.check(config)?,
+                None => expect_len("result archives", 1, 0)?,
+            }
+        }
         let counts = config.emitters.iter().map(|group| group.count);
         expect_len("emitters", counts.fold(n_custom, usize::saturating_add), self.emitters.len())
     }

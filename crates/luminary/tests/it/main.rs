@@ -5,6 +5,7 @@ mod common;
 mod theorems;
 mod tickets;
 mod contract;
+mod compatibility;
 mod convergence;
 mod determinism;
 mod resume;

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Acceptance, CellArchive};
-use crate::archive::rows_state::{RowsShape, check_best};
+use super::{Acceptance, CellArchive, CellsConfig};
+use crate::archive::rows_state::{RowsShape, check_best, complete_best};
 use crate::archive::stats::RunningSum;
 use crate::archive::{Archive, ArchiveConfig, ArchiveKind, Best, CellIdx, ColumnData};
 use crate::error::CheckpointError;
@@ -22,7 +22,7 @@ struct Head {
     bytes_per_visit: usize,
     objective_sum: RunningSum,
     best: Option<Best>,
-    n_adds: u64,
+    n_offered: u64,
 }
 
 /// The columns by their names.
@@ -31,7 +31,7 @@ struct Columns<'a> {
     measures: &'a [u8],
     objectives: &'a [u8],
     cells: &'a [u8],
-    seated_at: &'a [u8],
+    numbers: &'a [u8],
     visits: &'a [u8],
     /// Absent in an elitist archive.
     thresholds: Option<&'a [u8]>,
@@ -49,7 +49,7 @@ impl CellArchive {
             bytes_per_visit: bytes_per_visit(&self.store.visits),
             objective_sum: self.objective_sum,
             best: self.best.clone(),
-            n_adds: self.n_adds,
+            n_offered: self.n_offered,
         })?)
     }
 
@@ -68,7 +68,7 @@ impl CellArchive {
         let elites = [&rows.solutions, &rows.measures, &rows.objectives].map(|column| bytes_of(column));
         let mut columns = Vec::from(elites);
         columns.push(Cow::Owned(cells.into_flattened()));
-        columns.push(Cow::Owned(ColumnData::U64(&rows.seated_at).to_le_bytes()));
+        columns.push(Cow::Owned(ColumnData::U64(&rows.numbers).to_le_bytes()));
         columns.push(Cow::Owned(visits));
         columns.extend(has_thresholds(&self.config).then(|| bytes_of(&store.thresholds)));
         columns.extend(rows.extras.iter().map(|column| match column.data() {
@@ -93,7 +93,7 @@ impl CellArchive {
         rows.solutions.extend(floats(columns.solutions));
         rows.measures.extend(floats(columns.measures));
         rows.objectives.extend(floats(columns.objectives));
-        rows.seated_at.extend(columns.seated_at.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)));
+        rows.numbers.extend(columns.numbers.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)));
         for (column, values) in rows.extras.iter_mut().zip(columns.extras) {
             column.extend_from_le_bytes(values);
         }
@@ -114,8 +114,8 @@ impl CellArchive {
         }
         store.reindex();
         self.objective_sum = head.objective_sum;
-        self.best = head.best;
-        self.n_adds = head.n_adds;
+        self.best = complete_best(head.best, &self.config.extra_columns);
+        self.n_offered = head.n_offered;
         Ok(())
     }
 }
@@ -126,7 +126,7 @@ impl ArchiveConfig {
     /// # Errors
     /// A head that does not decode, columns of the wrong number or length, cells that do not exist or occur twice.
     pub fn check_columns(&self, head: &[u8], columns: &[&[u8]]) -> Result<(), CheckpointError> {
-        let (mut head, columns) = parse(self, head, columns)?;
+        let (head, columns) = parse(self, head, columns)?;
         let n_cells = n_cells_of(self)?;
         // Allocated only now that there are known to be visits of so many cells.
         let mut is_taken = vec![false; n_cells];
@@ -136,16 +136,16 @@ impl ArchiveConfig {
                 _ => return Err(mismatch("archive cells", format!("distinct cells below {n_cells}"), cell.index())),
             }
         }
-        let seated_at = columns.seated_at.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes));
-        if let Some(late) = seated_at.max().filter(|&late| late > head.n_adds) {
-            return Err(mismatch("archive's ages", format!("elites of the first {} calls", head.n_adds), late));
+        let numbers = columns.numbers.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes));
+        if let Some(late) = numbers.max().filter(|&late| late >= head.n_offered) {
+            return Err(mismatch("archive's row numbers", format!("numbers below {}", head.n_offered), late));
         }
         let shape = RowsShape {
             solution_dim: self.solution_dim,
             measure_dim: self.measure_dim(),
             extra_columns: &self.extra_columns,
         };
-        check_best(head.best.as_mut(), shape)?;
+        check_best(head.best.as_ref(), shape)?;
         match head.best.and_then(|best| best.cell).filter(|cell| cell.index() >= n_cells) {
             Some(cell) => Err(mismatch("best solution", format!("a cell below {n_cells}"), cell.index())),
             None => Ok(()),
@@ -153,11 +153,13 @@ impl ArchiveConfig {
     }
 }
 
-/// Number of cells of an archive that has them.
+/// Number of cells of an archive whose columns are all it has learnt.
 fn n_cells_of(config: &ArchiveConfig) -> Result<usize, CheckpointError> {
     match &config.kind {
-        ArchiveKind::Cells(cells) => Ok(cells.n_cells()),
-        _ => Err(mismatch("archive", "an archive with cells".to_owned(), "one without")),
+        ArchiveKind::Cells(cells @ (CellsConfig::Grid(_) | CellsConfig::Cvt(_) | CellsConfig::Categorical(_))) => {
+            Ok(cells.n_cells())
+        }
+        _ => Err(mismatch("archive", "an archive with cells that never move".to_owned(), "another")),
     }
 }
 
@@ -204,7 +206,7 @@ fn parse<'a>(
         measures: columns[1],
         objectives: columns[2],
         cells: columns[3],
-        seated_at: columns[4],
+        numbers: columns[4],
         visits: columns[5],
         thresholds: has_thresholds(config).then(|| columns[6]),
         extras: &columns[expected.len() - config.extra_columns.len()..],

@@ -186,6 +186,7 @@ fn config(problem: &dyn Problem, emitters: Vec<EmitterConfig>) -> SchedulerConfi
     SchedulerConfig {
         seed: 11,
         archive: soft_archive(problem),
+        result: None,
         emitters: emitters.into_iter().map(|emitter| EmitterGroup { count: 1, emitter }).collect(),
         pool: Pool::All,
         initial: None,

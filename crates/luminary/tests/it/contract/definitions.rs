@@ -24,6 +24,7 @@ fn alone(problem: &dyn Problem, emitter: EmitterConfig) -> Scheduler {
     let config = SchedulerConfig {
         seed: SEED,
         archive: soft_archive(problem),
+        result: None,
         emitters: vec![EmitterGroup { count: 1, emitter }],
         pool: Pool::All,
         initial: None,

@@ -31,6 +31,7 @@ fn scheduler(problem: &dyn Problem, emitter: &EmitterConfig, count: usize) -> Sc
     let config = SchedulerConfig {
         seed: 5,
         archive: soft_archive(problem),
+        result: None,
         emitters: vec![EmitterGroup { count, emitter: emitter.clone() }],
         pool: Pool::All,
         initial: None,
