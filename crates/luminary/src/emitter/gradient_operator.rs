@@ -12,6 +12,7 @@ use super::start::{Start, StartState};
 use super::{EliteSource, Emitter, EmitterShape, EmitterState, check_batch_size, check_sigma, wrong_state};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
+use crate::scheduler::TicketKind;
 use crate::serde_floats::{self, Floats};
 use crate::strategy::{Bounds, expect_len};
 
@@ -166,6 +167,10 @@ impl Emitter for GradientOperatorEmitter {
     /// points, because the archive was empty then and no longer is.
     fn n_rows(&self, elites: &dyn EliteSource) -> usize {
         self.start.n_due(elites).unwrap_or(self.points.len() / self.start.x0.len())
+    }
+
+    fn awaits(&self, kind: TicketKind, n_rows: usize) -> bool {
+        kind == TicketKind::Value || self.points.len() == n_rows * self.start.x0.len()
     }
 
     fn n_gradients(&self) -> usize {

@@ -33,6 +33,7 @@ pub use variation::{GaussianConfig, GeneticConfig, IsoLineConfig, VariationEmitt
 use crate::error::{CheckpointError, ConfigError};
 use crate::ranker::Column;
 use crate::restart::RestartCounts;
+use crate::scheduler::TicketKind;
 use crate::strategy::{Bounds, MAX_BATCH_SIZE};
 
 /// A source of solutions that learns from what became of them.
@@ -91,6 +92,12 @@ pub trait Emitter: Any + Send {
 
     /// Takes the Jacobians at those solutions: for each, `1 + k` rows, the objective's gradient first.
     fn tell_gradients(&mut self, _jacobians: &[f64]) {}
+
+    /// Whether results of so many rows of this kind can be told now; a checkpoint that says that they are out is refused
+    /// otherwise.
+    fn awaits(&self, _kind: TicketKind, _n_rows: usize) -> bool {
+        true
+    }
 
     /// Restarts so far; `None` for an emitter that has nothing to restart.
     fn restarts(&self) -> Option<RestartCounts> {
