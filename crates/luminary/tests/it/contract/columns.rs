@@ -18,8 +18,7 @@ fn config(ranker: Option<RankerConfig>, order: Order) -> SchedulerConfig {
     let EmitterConfig::Evolution(template) = template else { panic!("the third kind") };
     let emitter = |ranker| EmitterConfig::Evolution(EvolutionConfig { ranker, ..template });
     let mut archive = soft_archive(&bowl());
-    archive.extra_columns =
-        vec![ExtraColumn { name: "gait".into(), width: 3 }, ExtraColumn { name: "size".into(), width: 1 }];
+    archive.extra_columns = vec![ExtraColumn::new("gait", 3), ExtraColumn::new("size", 1)];
     SchedulerConfig {
         seed: 5,
         archive,

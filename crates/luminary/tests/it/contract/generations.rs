@@ -1,7 +1,7 @@
 //! Every kind of emitter without a scheduler around it: generations of any size, rows without a value, and saving
 //! between any two calls.
 
-use luminary::archive::{AddReport, Archive, Batch, NonFinite, Status};
+use luminary::archive::{AddReport, Archive, Batch, CellArchive, NonFinite, Status};
 use luminary::emitter::{Emitter, EmitterConfig, EmitterShape, EmitterState, Feedback};
 use luminary::problem::{DifferentiableProblem, Problem};
 use luminary::restart::RestartCounts;
@@ -15,12 +15,12 @@ use crate::common::soft_archive;
 struct Alone {
     config: EmitterConfig,
     emitter: Box<dyn Emitter>,
-    archive: Archive,
+    archive: CellArchive,
 }
 
 impl Alone {
     fn new(config: &EmitterConfig) -> Self {
-        let archive = soft_archive(&bowl()).build().unwrap();
+        let archive = soft_archive(&bowl()).build_cells().unwrap();
         Self { config: config.clone(), emitter: build(config), archive }
     }
 
