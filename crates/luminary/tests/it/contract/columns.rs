@@ -20,6 +20,7 @@ fn config(ranker: Option<RankerConfig>, order: Order) -> SchedulerConfig {
     let mut archive = soft_archive(&bowl());
     archive.extra_columns = vec![ExtraColumn::new("gait", 3), ExtraColumn::new("size", 1)];
     SchedulerConfig {
+        result: None,
         seed: 5,
         archive,
         emitters: ranker.map(|ranker| EmitterGroup { count: 1, emitter: emitter(ranker) }).into_iter().collect(),

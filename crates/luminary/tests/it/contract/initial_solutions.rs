@@ -40,6 +40,7 @@ fn initial_solutions(emitter: &mut EmitterConfig) -> Option<&mut Option<Vec<f64>
 
 fn config(emitters: Vec<EmitterConfig>, order: Order) -> SchedulerConfig {
     SchedulerConfig {
+        result: None,
         seed: 5,
         archive: soft_archive(&bowl()),
         emitters: emitters.into_iter().map(|emitter| EmitterGroup { count: 1, emitter }).collect(),
