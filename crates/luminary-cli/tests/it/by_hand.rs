@@ -151,7 +151,7 @@ fn a_domain_may_be_driven_by_hand_and_then_by_the_program() {
 fn a_problem_without_a_program_cannot_be_run_by_one() {
     let lab = Lab::new();
     lab.create("", "run");
-    lab.call(&["resume", "run"]).fails(1, &["evaluated elsewhere", "luminary ask"]);
-    lab.call(&["ask", "nowhere"]).fails(1, &["nowhere"]);
-    lab.call(&["create", "by-hand.toml", "--out", "run"]).fails(1, &["already holds a run"]);
+    lab.call(&["resume", "run"]).fails(2, &["evaluated elsewhere", "luminary ask"]);
+    lab.call(&["ask", "nowhere"]).fails(2, &["nowhere"]);
+    lab.call(&["create", "by-hand.toml", "--out", "run"]).fails(2, &["already holds a run"]);
 }
