@@ -312,7 +312,8 @@ mod tests {
                 load(&mut loaded, &saved(&archive)).unwrap();
                 let state_of = |archive: &CellArchive| rmp_serde::to_vec_named(&archive.save()).unwrap();
                 assert_eq!(state_of(&loaded), state_of(&archive));
-                let slots = |archive: &CellArchive| (0..20).map(|cell| archive.slot_of(CellIdx(cell))).collect::<Vec<_>>();
+                let slots =
+                    |archive: &CellArchive| (0..20).map(|cell| archive.slot_of(CellIdx(cell))).collect::<Vec<_>>();
                 assert_eq!(slots(&loaded), slots(&archive));
             }
         }
