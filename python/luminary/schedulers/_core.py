@@ -230,9 +230,9 @@ class SchedulerCore(Ticketing):
 
     def _note_changes(self):
         """Tells the archives that the engine has changed them."""
-        self._archive._updates += 1
+        self._archive._note_change()
         if self._result_archive is not None:
-            self._result_archive._updates += 1
+            self._result_archive._note_change()
 
     def _tell_each(self, call, data, jacobian):
         """Adds to the archives and tells the emitters one by one; only then the engine hears of it."""

@@ -28,7 +28,8 @@ impl Archive for PythonArchive {
         if expected != found {
             return Err(CallError::Length { what: "status", shape: "rows", expected, found });
         }
-        report.begin(batch, policy, &[])?;
+        self.check(batch, policy)?;
+        report.begin(batch, &[]);
         report.status.copy_from_slice(&self.status);
         Ok(())
     }

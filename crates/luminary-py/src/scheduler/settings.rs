@@ -37,6 +37,7 @@ impl Settings {
         SchedulerConfig {
             seed: self.seed,
             archive,
+            result: None,
             emitters: Vec::new(),
             pool: self.pool,
             initial: None,

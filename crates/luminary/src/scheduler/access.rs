@@ -85,6 +85,6 @@ impl Protocol {
     /// # Errors
     /// Bytes that do not decode, or that belong to other settings or parts.
     pub fn load_bytes<E: EmitterHandle>(&mut self, bytes: &[u8], parts: &Parts<'_, E>) -> Result<(), CheckpointError> {
-        self.load(rmp_serde::from_slice(bytes)?, parts.emitters, parts.archive)
+        self.load(rmp_serde::from_slice(bytes)?, parts.emitters)
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parallel::Threads;
 use super::protocol::{Parts, Protocol};
-use crate::archive::{AddReport, Archive, Batch, ColumnData, NonFinite};
+use crate::archive::{AddReport, Archive, Batch, CellArchive, ColumnData, NonFinite};
 use crate::error::CallError;
 
 /// How the rows of a call enter the archives.
@@ -26,8 +26,9 @@ pub(super) struct Adding {
 }
 
 impl Adding {
-    /// Both archives take rows, at the same time if there are threads: they see the same rows, so both accept the call
-    /// or both refuse it.
+    /// Both archives take the rows, or none does: both are asked first.
+    ///
+    /// They add at the same time if there are threads, unless the searched one is of a kind that may refuse rows after all.
     pub(super) fn add<E>(
         self,
         parts: &mut Parts<'_, E>,
@@ -37,12 +38,20 @@ impl Adding {
         result_report: &mut AddReport,
     ) -> Result<(), CallError> {
         let Parts { archive, result, .. } = parts;
-        let (added, added_to_result) = self.threads.join(
-            || self.add_to(*archive, batch, policy, report),
-            || result.as_mut().map(|result| self.add_to(*result, batch, policy, result_report)),
-        );
-        debug_assert!(added_to_result.is_none_or(|result| result.is_ok() == added.is_ok()), "the archives are alike");
-        added
+        let Some(result) = result else {
+            return self.add_to(*archive, batch, policy, report);
+        };
+        archive.check(batch, policy)?;
+        result.check(batch, policy)?;
+        let check_is_final = archive.downcast_ref::<CellArchive>().is_some();
+        let mut add_to_result = || self.add_to(*result, batch, policy, result_report).expect("the rows were checked");
+        if check_is_final {
+            self.threads.join(|| self.add_to(*archive, batch, policy, report), add_to_result).0
+        } else {
+            self.add_to(*archive, batch, policy, report)?;
+            add_to_result();
+            Ok(())
+        }
     }
 
     fn add_to(
@@ -66,10 +75,8 @@ fn add_one_by_one(
     policy: NonFinite,
     report: &mut AddReport,
 ) -> Result<(), CallError> {
-    batch.check(archive.solution_dim(), archive.measure_dim(), archive.extra_columns())?;
+    archive.check(batch, policy)?;
     let mut whole = AddReport::default();
-    whole.begin(batch, policy, &[])?;
-    whole = AddReport::default();
     let mut single = AddReport::default();
     for row in 0..batch.n_rows() {
         let widths = archive.extra_columns().iter().map(|column| column.width);

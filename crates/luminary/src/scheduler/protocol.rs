@@ -10,6 +10,7 @@ use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
 use super::adding::AddMode;
+use super::archives::elites_of;
 use super::bandit::Bandit;
 use super::completion::Completion;
 use super::config::{InitialPopulation, Pool, SchedulerConfig};
@@ -41,6 +42,20 @@ pub struct Parts<'a, E> {
     pub result: Option<&'a mut dyn Archive>,
     /// The emitters.
     pub emitters: &'a mut [E],
+}
+
+impl<E> Parts<'_, E> {
+    /// The archive whose elites emitters see.
+    pub(super) fn elites(&self) -> &dyn Archive {
+        elites_of(&*self.archive, self.result.as_deref())
+    }
+
+    /// Lets an archive that learns from the result archive do so.
+    pub(super) fn learn_from_result(&mut self) {
+        if let Some(result) = &self.result {
+            self.archive.learn(&**result);
+        }
+    }
 }
 
 /// The state of ask and tell: whose turn it is, which rows are out, and what was said about them.

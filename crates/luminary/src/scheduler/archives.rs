@@ -1,0 +1,8 @@
+//! The archive that is searched and the result archive beside it.
+
+use crate::archive::Archive;
+
+/// The archive whose elites emitters see.
+pub(super) fn elites_of<'a>(archive: &'a dyn Archive, result: Option<&'a dyn Archive>) -> &'a dyn Archive {
+    if archive.keeps_elites() { archive } else { result.unwrap_or(archive) }
+}
