@@ -28,7 +28,7 @@ pub(crate) fn report(scheduler: &Scheduler, before: Option<usize>) {
 
 fn archive_bytes(scheduler: &Scheduler) -> usize {
     let (archive, result) = (scheduler.archive(), scheduler.result());
-    let result_bytes = if std::ptr::eq(archive, result) { 0 } else { result.bytes_in_use() };
+    let result_bytes = if std::ptr::addr_eq(archive, result) { 0 } else { result.bytes_in_use() };
     archive.bytes_in_use() + result_bytes
 }
 

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, OnceLock};
 
 use luminary::archive::{
-    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellIdx, Cells, CellsConfig, CentroidSource, CvtConfig,
-    GridConfig, LearningRate, NonFinite, UpdateRule,
+    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellArchive, CellIdx, Cells, CellsConfig, CentroidSource,
+    CvtConfig, GridConfig, LearningRate, NonFinite, UpdateRule,
 };
 use luminary::error::CallError;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -25,19 +25,19 @@ pub(crate) struct NativeArchive {
 }
 
 pub(crate) struct ArchiveState {
-    pub(crate) archive: Archive,
+    pub(crate) archive: CellArchive,
     pub(crate) report: AddReport,
     /// Threshold of the best solution's cell just after it was added.
     pub(crate) best_threshold: f64,
 }
 
 impl ArchiveState {
-    fn new(archive: Archive) -> Self {
-        let best = archive.best().map(|best| archive.thresholds()[best.cell.index()]);
+    fn new(archive: CellArchive) -> Self {
+        let best = archive.best().and_then(|best| best.threshold);
         Self::with_best_threshold(archive, best.unwrap_or(f64::NAN))
     }
 
-    pub(crate) fn with_best_threshold(archive: Archive, best_threshold: f64) -> Self {
+    pub(crate) fn with_best_threshold(archive: CellArchive, best_threshold: f64) -> Self {
         Self { archive, report: AddReport::default(), best_threshold }
     }
 
@@ -47,7 +47,7 @@ impl ArchiveState {
         let batch = Batch { solutions, objectives, measures, extras: &[] };
         self.archive.add(&batch, NonFinite::Fail, &mut self.report)?;
         if let Some(best) = self.archive.best().filter(|best| Some(best.objective) != before) {
-            self.best_threshold = self.archive.thresholds()[best.cell.index()];
+            self.best_threshold = best.threshold.unwrap_or(f64::NAN);
         }
         Ok(())
     }
@@ -256,7 +256,7 @@ impl NativeArchive {
         Ok(best.map(|(best, threshold)| {
             let measures = PyArray1::from_vec(py, best.measures);
             let solution = PyArray1::from_vec(py, best.solution);
-            (best.cell.index() as i32, best.objective, measures, solution, threshold)
+            (best.cell.map_or(-1, |cell| cell.index() as i32), best.objective, measures, solution, threshold)
         }))
     }
 
@@ -293,7 +293,7 @@ impl NativeArchive {
 }
 
 impl NativeArchive {
-    pub(crate) fn from_archive(archive: Archive) -> Self {
+    pub(crate) fn from_archive(archive: CellArchive) -> Self {
         let state = Mutex::new(ArchiveState::new(archive));
         Self { state: OnceLock::from(state), saved: Mutex::new(None) }
     }
@@ -327,15 +327,17 @@ impl NativeArchive {
     }
 }
 
-fn cells_of(archive: &Archive, measures: &[f64]) -> Vec<CellIdx> {
+/// The cell of each row of finite measures.
+fn cells_of(archive: &CellArchive, measures: &[f64]) -> Vec<CellIdx> {
     let rows = measures.chunks_exact(archive.measure_dim());
-    match archive.cells() {
-        Cells::Grid(grid) => rows.map(|row| grid.cell_of(row)).collect(),
+    match archive.tessellation() {
+        // Many points at once are cheaper than one by one.
         Cells::Cvt(cvt) => {
             let mut cells = vec![CellIdx::default(); rows.len()];
             cvt.cells_of(measures, &mut cells);
             cells
         }
+        cells => rows.map(|row| cells.cell_of(row)).collect(),
     }
 }
 
@@ -351,6 +353,6 @@ fn build(
         Some(alpha) => Acceptance::Soft { learning_rate: LearningRate::Fixed(alpha), min_f },
     };
     let rule = UpdateRule::Batch;
-    let config = ArchiveConfig { solution_dim, cells, acceptance, rule, extra_columns: Vec::new(), qd_score_offset };
-    Ok(NativeArchive::from_archive(config.build().or_raise()?))
+    let config = ArchiveConfig { acceptance, rule, qd_score_offset, ..ArchiveConfig::cells(solution_dim, cells) };
+    Ok(NativeArchive::from_archive(config.build_cells().or_raise()?))
 }

@@ -1,6 +1,6 @@
 //! Fields of elites written into NumPy arrays that Python has made, all under one lock.
 
-use luminary::archive::Archive;
+use luminary::archive::{Archive, CellArchive};
 use numpy::{PyReadwriteArray1, PyReadwriteArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -38,7 +38,7 @@ impl<'a> EliteArrays<'a> {
     }
 
     /// Writes all elites. Returns whether the arrays have room for exactly so many; otherwise nothing is written.
-    pub(crate) fn fill_all(self, archive: &Archive) -> bool {
+    pub(crate) fn fill_all(self, archive: &CellArchive) -> bool {
         if !self.have_room_for(archive.len(), archive) {
             return false;
         }
@@ -66,7 +66,7 @@ impl<'a> EliteArrays<'a> {
     ///
     /// # Errors
     /// Arrays with another number of rows.
-    pub(crate) fn fill(self, archive: &Archive, slots: &[Option<usize>]) -> PyResult<()> {
+    pub(crate) fn fill(self, archive: &CellArchive, slots: &[Option<usize>]) -> PyResult<()> {
         if !self.have_room_for(slots.len(), archive) {
             return Err(PyValueError::new_err(format!("expected arrays of {} rows of the archive", slots.len())));
         }
@@ -93,7 +93,7 @@ impl<'a> EliteArrays<'a> {
         Ok(())
     }
 
-    fn have_room_for(&self, n_rows: usize, archive: &Archive) -> bool {
+    fn have_room_for(&self, n_rows: usize, archive: &CellArchive) -> bool {
         let has_room =
             |array: &Option<&mut [f64]>, width: usize| array.as_ref().is_none_or(|array| array.len() == n_rows * width);
         has_room(&self.solutions, archive.config().solution_dim)

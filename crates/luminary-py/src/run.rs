@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use luminary::archive::{Acceptance, Cells, LearningRate, NonFinite};
+use luminary::archive::{Acceptance, CellArchive, Cells, LearningRate, NonFinite};
 use luminary::error::CallError;
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::ProblemSpec;
@@ -19,6 +19,9 @@ use crate::archive::NativeArchive;
 use crate::checkpoint;
 use crate::convert::{OrRaise, Reduced, Saved, lock, slice};
 use crate::strategy::variant_of;
+
+/// Why a preset's archive is one with cells.
+const HAS_CELLS: &str = "presets have archives with cells";
 
 /// The engine's scheduler.
 #[pyclass(frozen, module = "luminary._native", name = "NativeRun")]
@@ -157,12 +160,16 @@ impl NativeRun {
 
     /// A copy of the archive the emitters search.
     fn archive(&self, py: Python<'_>) -> NativeArchive {
-        NativeArchive::from_archive(py.detach(|| lock(&self.scheduler).archive().clone()))
+        NativeArchive::from_archive(
+            py.detach(|| lock(&self.scheduler).archive().downcast_ref::<CellArchive>().expect(HAS_CELLS).clone()),
+        )
     }
 
     /// A copy of the elitist archive of everything told.
     fn result_archive(&self, py: Python<'_>) -> NativeArchive {
-        NativeArchive::from_archive(py.detach(|| lock(&self.scheduler).result().clone()))
+        NativeArchive::from_archive(
+            py.detach(|| lock(&self.scheduler).result().downcast_ref::<CellArchive>().expect(HAS_CELLS).clone()),
+        )
     }
 
     /// Arguments of the Python class that is like the archive the emitters search, or like the result archive.
@@ -170,7 +177,8 @@ impl NativeRun {
         let (config, cells, alpha) = py.detach(|| {
             let scheduler = lock(&self.scheduler);
             let archive = if is_result { scheduler.result() } else { scheduler.archive() };
-            (archive.config().clone(), archive.cells().clone(), archive.alpha())
+            let archive = archive.downcast_ref::<CellArchive>().expect(HAS_CELLS);
+            (archive.config().clone(), archive.tessellation().clone(), archive.alpha())
         });
         let settings = PyDict::new(py);
         settings.set_item("solution_dim", config.solution_dim)?;
@@ -184,6 +192,9 @@ impl NativeRun {
             Cells::Cvt(cvt) => {
                 let centroids = PyArray1::from_slice(py, cvt.centroids());
                 settings.set_item("centroids", centroids.reshape([cvt.n_cells(), cvt.measure_dim()])?)?;
+            }
+            Cells::Categorical(_) | Cells::SlidingBoundaries(_) => {
+                return Err(PyTypeError::new_err("expected a run over a grid or centroids, found other cells"));
             }
         }
         if let Acceptance::Soft { min_f, .. } = config.acceptance {

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
-use luminary::archive::{Archive, ArchiveConfig, CellsConfig, CentroidSource, CvtConfig};
+use luminary::archive::{ArchiveConfig, ArchiveKind, CellArchive, CellsConfig, CentroidSource, CvtConfig};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -45,10 +45,12 @@ impl SavedArchive {
     /// Builds the archive.
     pub(crate) fn load(&self) -> PyResult<ArchiveState> {
         let mut config = self.config.clone();
-        if let CellsConfig::Cvt(CvtConfig { centroids: CentroidSource::Given(centroids), .. }) = &mut config.cells {
+        if let ArchiveKind::Cells(CellsConfig::Cvt(CvtConfig { centroids: CentroidSource::Given(centroids), .. })) =
+            &mut config.kind
+        {
             *centroids = self.centroids.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
         }
-        let mut archive = config.build().or_raise()?;
+        let mut archive = config.build_cells().or_raise()?;
         archive.load_columns(&self.head, &self.column_slices()).or_raise()?;
         Ok(ArchiveState::with_best_threshold(archive, self.best_threshold))
     }
@@ -76,7 +78,7 @@ pub(crate) fn save<'py>(py: Python<'py>, state: &Mutex<ArchiveState>) -> PyResul
 }
 
 /// The configuration without its centroids, and the centroids as bytes, which are read much faster than a list.
-fn encode_config(archive: &Archive) -> PyResult<(Vec<u8>, Vec<u8>)> {
+fn encode_config(archive: &CellArchive) -> PyResult<(Vec<u8>, Vec<u8>)> {
     let (config, centroids) = without_centroids(archive.config());
     let config = rmp_serde::to_vec_named(&*config).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let centroids: Vec<[u8; 8]> = centroids.iter().map(|number| number.to_le_bytes()).collect();
@@ -84,8 +86,12 @@ fn encode_config(archive: &Archive) -> PyResult<(Vec<u8>, Vec<u8>)> {
 }
 
 fn without_centroids(config: &ArchiveConfig) -> (Cow<'_, ArchiveConfig>, &[f64]) {
-    let CellsConfig::Cvt(CvtConfig { centroids: CentroidSource::Given(centroids), n_cells, measure_bounds, seed }) =
-        &config.cells
+    let ArchiveKind::Cells(CellsConfig::Cvt(CvtConfig {
+        centroids: CentroidSource::Given(centroids),
+        n_cells,
+        measure_bounds,
+        seed,
+    })) = &config.kind
     else {
         return (Cow::Borrowed(config), &[]);
     };
@@ -97,7 +103,7 @@ fn without_centroids(config: &ArchiveConfig) -> (Cow<'_, ArchiveConfig>, &[f64])
     });
     let config = ArchiveConfig {
         solution_dim: config.solution_dim,
-        cells,
+        kind: ArchiveKind::Cells(cells),
         acceptance: config.acceptance,
         rule: config.rule,
         extra_columns: config.extra_columns.clone(),

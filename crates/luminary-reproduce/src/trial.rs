@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use luminary::archive::{Archive, CellIdx};
+use luminary::archive::Archive;
 use luminary::scheduler::{Observer, Scheduler, Threads};
 use luminary_run::stop::StopFlag;
 use serde::{Deserialize, Serialize};
@@ -72,14 +72,14 @@ pub fn run(
     scheduler.set_threads(Threads::One);
     let n_iterations = trial.cell.iterations;
     let mut recorder = Recorder { n_iterations, curve: Vec::new(), stop, progress };
-    let ended = scheduler.run_differentiable_observed(problem.as_ref(), n_iterations, &mut recorder);
+    let ended = scheduler.run_observed(problem.as_ref(), n_iterations, &mut recorder);
     ended.map_err(|source| ReproduceError::Call { trial: trial.to_string(), source })?;
     if scheduler.iterations() < n_iterations {
         return Ok(None);
     }
     let archive = scheduler.result();
     let last = CurvePoint::of(&scheduler);
-    let keeps_heatmap = trial.seed == FIRST_SEED && archive.n_cells() <= MAX_HEATMAP_CELLS;
+    let keeps_heatmap = trial.seed == FIRST_SEED && archive.stats().n_cells <= MAX_HEATMAP_CELLS;
     Ok(Some(TrialRecord {
         qd_score: last.qd_score,
         coverage_percent: last.coverage_percent,
@@ -128,15 +128,19 @@ impl Observer for Recorder<'_> {
     }
 }
 
-fn ccdf(archive: &Archive) -> Vec<u64> {
+fn ccdf(archive: &dyn Archive) -> Vec<u64> {
     let reached = |x: u32| archive.elites().filter(|elite| elite.objective >= f64::from(x)).count() as u64;
     (0..=100).map(reached).collect()
 }
 
-fn heatmap(archive: &Archive) -> Vec<Option<f32>> {
+fn heatmap(archive: &dyn Archive) -> Vec<Option<f32>> {
     let rounded = |objective: f64| ((objective * 100.0).round() / 100.0) as f32;
-    let objective = |cell| archive.elite(CellIdx::new(cell)).map(|elite| rounded(elite.objective));
-    (0..archive.n_cells()).map(objective).collect()
+    let mut objectives = vec![None; archive.stats().n_cells];
+    for elite in archive.elites() {
+        let cell = elite.cell.expect("the paper's archives have cells");
+        objectives[cell.index()] = Some(rounded(elite.objective));
+    }
+    objectives
 }
 
 #[cfg(test)]

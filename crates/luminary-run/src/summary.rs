@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use luminary::archive::{Archive, CellsConfig};
+use luminary::archive::{Archive, Elite};
 use luminary::restart::RestartCounts;
 use luminary::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ impl Summary {
         Self {
             restarts_by_cause: Some(scheduler.restarts()),
             result_crc32: Some(format!("{:08x}", digest(scheduler.result()))),
-            cells: scheduler.result().n_cells(),
+            cells: scheduler.result().stats().n_cells,
             ..Self::from_row(status, config, &MetricsRow::of(scheduler, config.goal(), seconds), folder)
         }
     }
@@ -124,10 +124,7 @@ impl Summary {
             best: row.best,
             mean: row.mean,
             elites: row.elites,
-            cells: match &config.archive.cells {
-                CellsConfig::Grid(grid) => grid.resolution.iter().product(),
-                CellsConfig::Cvt(cvt) => cvt.n_cells,
-            },
+            cells: config.archive.cells.n_cells(),
             restarts: row.restarts,
             restarts_by_cause: None,
             invalid: row.invalid,
@@ -152,14 +149,15 @@ const NO_ROW: MetricsRow = MetricsRow {
     invalid: 0,
 };
 
-/// A checksum of every elite's bits, in the order of the cells.
-fn digest(archive: &Archive) -> u32 {
-    let mut elites: Vec<_> = archive.elites().collect();
-    elites.sort_unstable_by_key(|elite| elite.cell);
+/// A checksum of every elite's bits, in the order of the cells, or of the elites if there are none.
+fn digest(archive: &dyn Archive) -> u32 {
+    let place = |(number, elite): (usize, Elite<'_>)| elite.cell.map_or(number, |cell| cell.index());
+    let mut elites: Vec<_> = archive.elites().enumerate().collect();
+    elites.sort_unstable_by_key(|&elite| place(elite));
     let (mut hasher, mut bytes) = (crc32fast::Hasher::new(), Vec::new());
-    for elite in elites {
+    for (number, elite) in elites {
         bytes.clear();
-        bytes.extend_from_slice(&(elite.cell.index() as u64).to_le_bytes());
+        bytes.extend_from_slice(&(place((number, elite)) as u64).to_le_bytes());
         let values = elite.measures.iter().chain(elite.solution).chain([&elite.objective]);
         values.for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
         hasher.update(&bytes);

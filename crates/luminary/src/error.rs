@@ -2,6 +2,9 @@
 
 use thiserror::Error;
 
+use crate::archive::Dtype;
+use crate::scheduler::TicketId;
+
 /// A configuration that cannot be built. Nothing has been allocated or changed.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
@@ -115,9 +118,36 @@ pub enum ConfigError {
         /// Upper bound.
         upper: f64,
     },
+    /// A ranker that reads what the archive does not report.
+    #[error("expected an archive that reports {column}, which a ranker reads, found one that does not")]
+    MissingColumn {
+        /// What the ranker reads.
+        column: String,
+    },
+    /// A category that a measure has twice.
+    #[error("expected distinct categories, found {name:?} twice")]
+    Category {
+        /// The category.
+        name: String,
+    },
     /// Two settings that exclude each other.
     #[error("{0}")]
     Conflict(&'static str),
+    /// An archive of another shape than its configuration says.
+    #[error(
+        "expected an archive of {expected_solution} components and {expected_measures} measures, found {found_solution} \
+         and {found_measures}"
+    )]
+    ArchiveShape {
+        /// Components by the configuration.
+        expected_solution: usize,
+        /// Measures by the configuration.
+        expected_measures: usize,
+        /// Components of the archive.
+        found_solution: usize,
+        /// Measures of the archive.
+        found_measures: usize,
+    },
     /// An extra column that clashes with another name.
     #[error("expected distinct extra columns with at least one value each, found {name:?} twice or empty")]
     ExtraColumn {
@@ -160,6 +190,41 @@ pub enum CallError {
         /// The value.
         value: f64,
     },
+    /// An extra column of another type than declared.
+    #[error("expected {expected:?} values in the extra column {name:?}, found {found:?}")]
+    Dtype {
+        /// The column.
+        name: String,
+        /// The type it was declared with.
+        expected: Dtype,
+        /// The type of the values.
+        found: Dtype,
+    },
+    /// A measure that is no category.
+    #[error("expected a category from 0 to {} in measure {measure}, found {found} in row {row}", n_categories - 1)]
+    Category {
+        /// The row.
+        row: usize,
+        /// The measure.
+        measure: usize,
+        /// Number of its categories.
+        n_categories: usize,
+        /// The value.
+        found: f64,
+    },
+    /// A call that the object is not made for.
+    #[error("{0}")]
+    Conflict(&'static str),
+    /// A cell that the archive does not have.
+    #[error("expected cells below {n_cells}, found {found} in row {row}")]
+    NoSuchCell {
+        /// The row.
+        row: usize,
+        /// Number of cells.
+        n_cells: usize,
+        /// The cell.
+        found: usize,
+    },
     /// The problem's shape is not the scheduler's.
     #[error(
         "expected a problem with {expected_solution} components and {expected_measures} measures, found {found_solution} and {found_measures}"
@@ -175,8 +240,46 @@ pub enum CallError {
         found_measures: usize,
     },
     /// Gradient emitters were run on a problem without gradients.
-    #[error("expected a differentiable problem (run_differentiable) because the scheduler has gradient emitters")]
+    #[error("expected a problem with gradients because the scheduler has gradient emitters, found one without")]
     NeedsGradients,
+    /// A ticket that was never issued.
+    #[error("expected a ticket that was issued, found {id}")]
+    UnknownTicket {
+        /// Its number.
+        id: TicketId,
+    },
+    /// A ticket that was settled with other numbers before.
+    #[error("expected the result that ticket {id} was settled with before, found another")]
+    TicketContradicted {
+        /// Its number.
+        id: TicketId,
+    },
+    /// A ticket that was settled so long ago that its numbers are no longer known.
+    #[error("expected a ticket without a result, found {id}, which was settled long ago")]
+    TicketForgotten {
+        /// Its number.
+        id: TicketId,
+    },
+    /// A gradient ticket without a Jacobian, or a value ticket with one.
+    #[error("expected {expected} for ticket {id}, found {found}")]
+    TicketKind {
+        /// Its number.
+        id: TicketId,
+        /// What the ticket asks for.
+        expected: &'static str,
+        /// What was told.
+        found: &'static str,
+    },
+    /// NaN or infinity in the result of a ticket.
+    #[error("expected finite values in {what} of ticket {id}, found {value}")]
+    TicketNonFinite {
+        /// Its number.
+        id: TicketId,
+        /// The buffer.
+        what: &'static str,
+        /// The value.
+        value: f64,
+    },
 }
 
 /// A checkpoint that cannot be written or restored.
@@ -190,9 +293,9 @@ pub enum CheckpointError {
         found: usize,
     },
     /// A version this build does not read.
-    #[error("expected checkpoint version {expected}, found {found}")]
+    #[error("expected checkpoint version {expected} or older, found {found}")]
     Version {
-        /// The version this build reads and writes.
+        /// The version this build writes; older ones are read, too.
         expected: u32,
         /// The version of the bytes.
         found: u32,

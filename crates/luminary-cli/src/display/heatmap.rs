@@ -13,7 +13,7 @@ struct Picture {
 
 /// The lines of the picture, at most `max_width` characters by `max_lines`; more measures than two are looked at from
 /// the side of the first two.
-pub(super) fn lines(archive: &Archive, max_width: usize, max_lines: usize, colours: Colours) -> Vec<String> {
+pub(super) fn lines(archive: &dyn Archive, max_width: usize, max_lines: usize, colours: Colours) -> Vec<String> {
     let picture = Picture::of(archive, max_width, 2 * max_lines);
     let values = || picture.pixels.iter().flatten().copied();
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
@@ -22,13 +22,13 @@ pub(super) fn lines(archive: &Archive, max_width: usize, max_lines: usize, colou
 }
 
 impl Picture {
-    fn of(archive: &Archive, max_width: usize, max_height: usize) -> Self {
-        let bounds = archive.cells().measure_bounds();
-        let side = (archive.n_cells() as f64).sqrt().floor().max(1.0) as usize;
+    fn of(archive: &dyn Archive, max_width: usize, max_height: usize) -> Self {
+        let bounds = archive.measure_bounds();
+        let side = (archive.stats().n_cells as f64).sqrt().floor().max(1.0) as usize;
         let resolution = |i: usize| match archive.cells() {
             _ if i >= bounds.len() => 1,
-            Cells::Grid(grid) => grid.config().resolution[i],
-            Cells::Cvt(_) => side,
+            Some(Cells::Grid(grid)) => grid.config().resolution[i],
+            _ => side,
         };
         let max_side = max_width.min(max_height).max(1);
         let (width, height) = match bounds.len() {
@@ -113,7 +113,7 @@ mod tests {
 
     use super::*;
 
-    fn archive(resolution: Vec<usize>, measures: &[f64], objectives: &[f64]) -> Archive {
+    fn archive(resolution: Vec<usize>, measures: &[f64], objectives: &[f64]) -> Box<dyn Archive> {
         let k = resolution.len();
         let mut archive = ArchiveConfig::grid(1, resolution, vec![(0.0, 1.0); k]).build().unwrap();
         let solutions = vec![0.0; objectives.len()];
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn the_first_measure_goes_right_and_the_second_up() {
         let archive = archive(vec![2, 2], &[0.1, 0.1, 0.9, 0.9, 0.9, 0.1], &[0.0, 4.0, 2.0]);
-        assert_eq!(lines(&archive, 2, 1, Colours::None), ["░█"]);
-        assert_eq!(lines(&archive, 4, 2, Colours::None), ["  ██", "░░▓▓"]);
+        assert_eq!(lines(archive.as_ref(), 2, 1, Colours::None), ["░█"]);
+        assert_eq!(lines(archive.as_ref(), 4, 2, Colours::None), ["  ██", "░░▓▓"]);
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
         for resolution in [vec![100, 100], vec![7, 300], vec![1, 1], vec![5], vec![4, 4, 4]] {
             let archive = archive(resolution.clone(), &vec![0.5; 2 * resolution.len()], &[1.0, 2.0]);
             for (width, height) in [(1, 1), (50, 25), (60, 5), (13, 9)] {
-                let lines = lines(&archive, width, height, Colours::None);
+                let lines = lines(archive.as_ref(), width, height, Colours::None);
                 assert!(!lines.is_empty() && lines.len() <= height, "{resolution:?}");
                 assert!(lines.iter().all(|line| line.chars().count() <= width), "{resolution:?}");
                 assert!(lines.concat().contains('█'), "{resolution:?} {width}");

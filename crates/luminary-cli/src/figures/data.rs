@@ -44,11 +44,14 @@ impl RunData {
         let scheduler = export::load(folder)?;
         let result = scheduler.result();
         let labels = config.problem.labels();
-        let bounds = result.cells().measure_bounds();
+        let bounds = result.measure_bounds();
         let names = labels.measures.iter().cloned().chain((1..).map(|i| format!("measure {i}")));
         let measures = names.zip(bounds).map(|(name, &(lower, upper))| Measure::new(name, lower, upper)).collect();
-        let cells = match result.cells() {
+        let cells = match result.cells().expect("runs have archives with cells") {
             EngineCells::Grid(grid) => Cells::Grid { resolution: grid.config().resolution.clone() },
+            EngineCells::Categorical(cells) => Cells::Grid { resolution: cells.config().resolution() },
+            // Intervals of unequal width are drawn alike.
+            EngineCells::SlidingBoundaries(cells) => Cells::Grid { resolution: cells.config().resolution.clone() },
             EngineCells::Cvt(cvt) => Cells::Centroids { points: cvt.centroids().to_vec() },
         };
         let preset = config.algorithm.preset;
@@ -62,7 +65,7 @@ impl RunData {
             archive: Archive {
                 measures,
                 cells,
-                elite_cells: result.elites().map(|elite| elite.cell.index()).collect(),
+                elite_cells: result.elites().filter_map(|elite| elite.cell).map(|cell| cell.index()).collect(),
                 objectives: result.elites().map(|elite| config.goal().turn(elite.objective)).collect(),
             },
             measures: result.elites().flat_map(|elite| elite.measures).copied().collect(),

@@ -57,7 +57,7 @@ impl Collage {
     /// # Panics
     ///
     /// When there are no columns or rows.
-    pub fn gather(archive: &Archive, problem: &dyn ImageProblem, columns: usize, rows: usize) -> Self {
+    pub fn gather(archive: &dyn Archive, problem: &dyn ImageProblem, columns: usize, rows: usize) -> Self {
         assert!(columns > 0 && rows > 0, "a collage needs at least one column and one row");
         let rows = if archive.measure_dim() < 2 { 1 } else { rows };
         let ranges = [(0, columns), (1, rows)].map(|(measure, n_parts)| Range::of(archive, measure, n_parts));
@@ -159,9 +159,9 @@ struct Range {
 }
 
 impl Range {
-    fn of(archive: &Archive, measure: usize, n_parts: usize) -> Self {
+    fn of(archive: &dyn Archive, measure: usize, n_parts: usize) -> Self {
         let unbounded = (f64::NEG_INFINITY, f64::INFINITY);
-        let bounds = archive.cells().measure_bounds().get(measure).copied().unwrap_or(unbounded);
+        let bounds = archive.measure_bounds().get(measure).copied().unwrap_or(unbounded);
         let values =
             archive.elites().filter_map(|elite| elite.measures.get(measure).map(|x| x.clamp(bounds.0, bounds.1)));
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
@@ -224,13 +224,13 @@ mod tests {
         let measures = [-0.5, 0.0, 0.25, 0.0, 7.0, 0.0];
         let batch = Batch { solutions: &[0.0; 3], objectives: &[1.0; 3], measures: &measures, extras: &[] };
         archive.add(&batch, NonFinite::Fail, &mut AddReport::default()).unwrap();
-        let range = Range::of(&archive, 0, 3);
+        let range = Range::of(archive.as_ref(), 0, 3);
         assert_eq!((range.low, range.high), (-0.5, 1.0));
         let mut parts: Vec<usize> = archive.elites().map(|elite| range.part(&elite)).collect();
         parts.sort_unstable();
         assert_eq!(parts, [0, 1, 2]);
         // All at one value.
-        let range = Range::of(&archive, 1, 3);
+        let range = Range::of(archive.as_ref(), 1, 3);
         assert!(archive.elites().all(|elite| range.part(&elite) == 0));
     }
 

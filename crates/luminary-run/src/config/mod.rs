@@ -33,8 +33,8 @@ use luminary::emitter::Selection;
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
-use luminary::scheduler::BanditConfig;
+use luminary::restart::RestartConfig;
+use luminary::scheduler::{BanditConfig, Order};
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{BoundsRule, Variant};
 use luminary_domains::{Domain, DomainError};
@@ -104,6 +104,9 @@ pub enum ProblemConfig {
         measure_bounds: Vec<(f64, f64)>,
         /// Names for figures.
         labels: Labels,
+        /// Whether its objective is maximised or minimised.
+        #[serde(default)]
+        goal: Goal,
     },
 }
 
@@ -165,7 +168,7 @@ pub struct AlgorithmSettings {
     /// The selection, if not the preset's.
     pub selection: Option<Selection>,
     /// The restart rule, if not the preset's.
-    pub restart: Option<RestartRule>,
+    pub restart: Option<RestartConfig>,
     /// Bounds of the solutions, if any.
     pub bounds: Option<BoundsSettings>,
     /// The bandit that chooses the emitters of an iteration; without it all of them take part.
@@ -214,6 +217,9 @@ pub struct RunSettings {
     pub figures: bool,
     /// What to do with objectives and measures that are not finite.
     pub non_finite: NonFinite,
+    /// In which order results take effect.
+    #[serde(default)]
+    pub order: Order,
 }
 
 impl RunConfig {
@@ -237,6 +243,7 @@ impl RunConfig {
             n: spec.solution_dim,
             measure_bounds: spec.measure_bounds.clone(),
             labels: Labels::numbered(spec.measure_dim()),
+            goal: Goal::default(),
         };
         let table = tree::read(None, overrides)?;
         resolve::resolve(table, Some(problem)).map_err(|fault| fault.locate(None))
@@ -287,10 +294,10 @@ impl ProblemConfig {
     /// evaluate.
     pub fn evaluator(&self) -> Result<Evaluator, RunError> {
         match self {
-            Self::Domain { name, n } => Ok(Evaluator::InProcess(name.parse::<Domain>()?.build(*n)?)),
+            Self::Domain { name, n } => Ok(Box::new(name.parse::<Domain>()?.build(*n)?)),
             #[cfg(unix)]
             Self::External { evaluator, goal, .. } => {
-                Ok(Evaluator::Batch(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal)?)))
+                Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal)?))
             }
             Self::Custom { name, .. } => Err(RunError::NoEvaluator { name: name.clone() }),
         }
@@ -319,7 +326,8 @@ impl ProblemConfig {
         match self {
             #[cfg(unix)]
             Self::External { goal, .. } => *goal,
-            Self::Domain { .. } | Self::Custom { .. } => Goal::Maximise,
+            Self::Custom { goal, .. } => *goal,
+            Self::Domain { .. } => Goal::Maximise,
         }
     }
 
@@ -328,7 +336,7 @@ impl ProblemConfig {
         match self {
             #[cfg(unix)]
             Self::External { evaluator, .. } => {
-                let column = |(name, width): (&str, usize)| ExtraColumn { name: name.to_owned(), width };
+                let column = |(name, width): (&str, usize)| ExtraColumn::new(name, width);
                 evaluator.extras.iter().map(column).collect()
             }
             Self::Domain { .. } | Self::Custom { .. } => Vec::new(),

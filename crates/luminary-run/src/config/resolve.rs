@@ -5,6 +5,7 @@ use luminary::archive::{
 };
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
+use luminary::scheduler::Order;
 
 use super::error::Fault;
 use super::setting::{Section, Setting};
@@ -81,10 +82,7 @@ struct Context {
 fn read_archive(section: &mut Section, spec: &ProblemSpec, context: Context) -> Result<ArchiveSettings, Fault> {
     let Context { budget, alpha, .. } = context;
     let cells = read_cells(section, spec)?;
-    let n_cells = match &cells {
-        CellsConfig::Grid(grid) => product(&grid.resolution).unwrap_or(usize::MAX),
-        CellsConfig::Cvt(cvt) => cvt.n_cells,
-    };
+    let n_cells = cells.n_cells();
     let learning_rate = match section.take("learning_rate") {
         Some(setting) => read_learning_rate(&setting, budget)?,
         None if n_cells == REFERENCE_CELLS => LearningRate::Fixed(alpha),
@@ -234,5 +232,19 @@ fn read_run(section: &mut Section) -> Result<RunSettings, Fault> {
         checkpoint_iterations: section.take("checkpoint_iterations").map(|setting| setting.integer(1)).transpose()?,
         figures: section.take("figures").map_or(Ok(false), |setting| setting.bool())?,
         non_finite: section.take("non_finite").map_or(Ok(NonFinite::Reject), |setting| setting.choice(&policies))?,
+        order: read_order(section)?,
     })
+}
+
+fn read_order(section: &mut Section) -> Result<Order, Fault> {
+    let orders = [("rows", Order::Rows), ("completion", Order::COMPLETION)];
+    let order = section.take("order").map_or(Ok(Order::Rows), |setting| setting.choice(&orders))?;
+    match (order, section.take("over_issue")) {
+        (order, None) => Ok(order),
+        (Order::Completion { .. }, Some(setting)) => {
+            let over_issue = setting.number("a number within [1, 16]", |value| (1.0..=16.0).contains(&value))?;
+            Ok(Order::Completion { over_issue })
+        }
+        (Order::Rows, Some(setting)) => Err(setting.fault("no over_issue without order = \"completion\"")),
+    }
 }

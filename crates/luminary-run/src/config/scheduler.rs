@@ -1,5 +1,6 @@
 //! From the resolved settings to the engine's configuration.
 
+use luminary::archive::ArchiveKind;
 use luminary::emitter::EmitterConfig;
 use luminary::preset::PresetConfig;
 use luminary::problem::ProblemSpec;
@@ -30,11 +31,12 @@ impl RunConfig {
             seed: self.run.seed,
         };
         let mut config = preset.config();
-        config.archive.cells = archive.cells.clone();
+        config.archive.kind = ArchiveKind::Cells(archive.cells.clone());
         config.archive.rule = archive.update;
         config.archive.qd_score_offset = self.goal().turn(archive.qd_score_offset);
         config.archive.extra_columns = self.problem.extra_columns();
         config.non_finite = Some(self.run.non_finite);
+        config.order = self.run.order;
         if let Some(bandit) = algorithm.bandit {
             config.pool = Pool::Bandit(bandit);
         }
@@ -56,16 +58,18 @@ impl AlgorithmSettings {
         match emitter {
             EmitterConfig::Gaussian(config) => config.bounds = bounds,
             EmitterConfig::IsoLine(config) => config.bounds = bounds,
+            EmitterConfig::Genetic(config) => config.bounds = bounds,
+            EmitterConfig::GradientOperator(config) => config.bounds = bounds,
             EmitterConfig::Evolution(config) => {
                 config.bounds = bounds;
-                config.ranker = self.ranker.unwrap_or(config.ranker);
+                config.ranker = self.ranker.clone().unwrap_or(config.ranker.clone());
                 config.selection = self.selection.unwrap_or(config.selection);
                 config.restart = self.restart.unwrap_or(config.restart);
                 config.strategy = self.strategy_config();
             }
             EmitterConfig::Arborescence(config) => {
                 config.bounds = bounds;
-                config.ranker = self.ranker.unwrap_or(config.ranker);
+                config.ranker = self.ranker.clone().unwrap_or(config.ranker.clone());
                 config.selection = self.selection.unwrap_or(config.selection);
                 config.restart = self.restart.unwrap_or(config.restart);
                 config.strategy = self.strategy_config();

@@ -15,7 +15,7 @@ n = 100                         # components of a solution
 # measure_names = ["speed", "height"]
 # objective_name = "distance"
 # goal = "maximise"             # or "minimise": then archive.min_f must be given, the worst objective worth keeping
-# [evaluator]
+# [evaluator]                   # without it, `luminary create`, `ask` and `tell` drive the run by hand
 # command = ["python3", "simulate.py"]
 # workers = 4
 # time_limit = 60.0
@@ -60,6 +60,8 @@ seed = 0
 # checkpoint_iterations = 1000  # also every so many iterations; default: by time only
 # figures = false               # draw heatmap and curves into the run folder at the end; see also `luminary plot`
 # non_finite = "reject"         # NaN or infinity: reject the row and count it, or "fail"
+# order = "completion"          # results take effect when they come; default: "rows", the same bits for any workers
+# over_issue = 1.0              # with "completion": draw so many times the rows an emitter needs, and take the first
 "##;
 
 #[cfg(test)]

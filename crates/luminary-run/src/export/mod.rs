@@ -2,7 +2,8 @@
 //!
 //! One row per elite, ordered by cell: `cell`, `objective`, `threshold`, `visits`, then `measures_0`, `measures_1`, ...,
 //! the extra columns by their names, and `solution_0`, `solution_1`, ... The threshold of an elitist archive is its
-//! elite's objective. Objectives and thresholds have the user's sign.
+//! elite's objective. Objectives and thresholds have the user's sign. An archive without cells numbers its elites and
+//! counts no visits.
 
 mod csv;
 mod npy;
@@ -21,6 +22,7 @@ use table::Table;
 pub(crate) use table::column_names;
 
 use crate::config::Goal;
+use crate::driver::{Restored, restore};
 use crate::error::RunError;
 use crate::folder::{CHECKPOINTS, Checkpoints, Manifest, write_atomically};
 
@@ -68,7 +70,7 @@ pub enum Which {
 
 impl Which {
     /// The archive.
-    pub fn of(self, scheduler: &Scheduler) -> &Archive {
+    pub fn of(self, scheduler: &Scheduler) -> &dyn Archive {
         match self {
             Self::Result => scheduler.result(),
             Self::Search => scheduler.archive(),
@@ -77,7 +79,7 @@ impl Which {
 }
 
 /// Writes an archive of a run with this goal as a table.
-pub fn write(archive: &Archive, goal: Goal, format: Format, writer: &mut (impl Write + Send)) -> io::Result<()> {
+pub fn write(archive: &dyn Archive, goal: Goal, format: Format, writer: &mut (impl Write + Send)) -> io::Result<()> {
     let table = Table::of(archive, goal);
     match format {
         #[cfg(feature = "parquet")]
@@ -88,7 +90,7 @@ pub fn write(archive: &Archive, goal: Goal, format: Format, writer: &mut (impl W
 }
 
 /// Writes an archive to a file, which is complete or not there.
-pub fn write_file(archive: &Archive, goal: Goal, format: Format, path: &Path) -> Result<(), RunError> {
+pub fn write_file(archive: &dyn Archive, goal: Goal, format: Format, path: &Path) -> Result<(), RunError> {
     write_atomically(path, |writer| write(archive, goal, format, writer)).map_err(RunError::io("write", path))
 }
 
@@ -101,16 +103,16 @@ pub(crate) fn write_archives(folder: &Path, scheduler: &Scheduler, goal: Goal) -
     Ok(())
 }
 
-/// The engine as the newest valid checkpoint of a run has it.
+/// The engine as the newest valid checkpoint and the journal of a run have it.
 ///
 /// # Errors
 /// A folder without a run, or without a valid checkpoint.
 pub fn load(folder: &Path) -> Result<Scheduler, RunError> {
-    Manifest::read(folder)?;
+    let config = Manifest::read(folder)?.config;
+    let Restored { scheduler, .. } = restore(folder, &config)?;
     let checkpoints = Checkpoints::new(folder.join(CHECKPOINTS));
-    let loaded = checkpoints.load()?;
-    match loaded.newest {
-        Some((_, scheduler)) => Ok(scheduler),
-        None => Err(RunError::NoValidCheckpoint { path: checkpoints.folder().to_owned(), errors: loaded.damaged }),
+    if scheduler.n_calls() == 0 && checkpoints.is_empty() {
+        return Err(RunError::NoValidCheckpoint { path: checkpoints.folder().to_owned(), errors: Vec::new() });
     }
+    Ok(scheduler)
 }

@@ -41,25 +41,25 @@ enum Source {
 }
 
 impl<'a> Table<'a> {
-    pub(super) fn of(archive: &'a Archive, goal: Goal) -> Self {
-        let row = |elite: Elite<'a>| Row {
-            cell: elite.cell.index() as u64,
+    pub(super) fn of(archive: &'a dyn Archive, goal: Goal) -> Self {
+        let row = |(number, elite): (usize, Elite<'a>)| Row {
+            cell: elite.cell.map_or(number, |cell| cell.index()) as u64,
             objective: goal.turn(elite.objective),
-            threshold: goal.turn(elite.threshold),
-            visits: elite.visits,
+            threshold: goal.turn(elite.threshold.unwrap_or(elite.objective)),
+            visits: elite.visits.unwrap_or(0),
             elite,
         };
-        let mut rows: Vec<_> = archive.elites().map(row).collect();
+        let mut rows: Vec<_> = archive.elites().enumerate().map(row).collect();
         rows.sort_unstable_by_key(|row| row.cell);
         let vector = |name: &str, width, source| {
             let may_be_number = matches!(source, Source::Extra(_));
             Vector { name: name.to_owned(), width, may_be_number, source }
         };
         let mut vectors = vec![vector("measures", archive.measure_dim(), Source::Measures)];
-        for (i, column) in archive.config().extra_columns.iter().enumerate() {
+        for (i, column) in archive.extra_columns().iter().enumerate() {
             vectors.push(vector(&column.name, column.width, Source::Extra(i)));
         }
-        vectors.push(vector("solution", archive.config().solution_dim, Source::Solution));
+        vectors.push(vector("solution", archive.solution_dim(), Source::Solution));
         Self { rows, vectors }
     }
 }
@@ -69,7 +69,9 @@ impl<'a> Row<'a> {
     pub(super) fn values(&self, vector: &Vector) -> &'a [f64] {
         match vector.source {
             Source::Measures => self.elite.measures,
-            Source::Extra(column) => self.elite.extra(column),
+            Source::Extra(column) => {
+                self.elite.extra(column).as_f64().expect("runs have extra columns of double precision")
+            }
             Source::Solution => self.elite.solution,
         }
     }

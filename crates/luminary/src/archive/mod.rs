@@ -1,34 +1,62 @@
-//! ADD: archives of elites, elitist or soft, over grid or CVT cells.
+//! ADD: archives of elites.
+//!
+//! [`Archive`] is all that a scheduler and its emitters know of one.
+//!
+//! - [`CellArchive`] cuts measure space into cells and keeps an elite in each: a grid, a centroidal Voronoi tessellation,
+//!   combinations of categories, or a grid with sliding boundaries.
+//! - [`ProximityArchive`] keeps what is far from its elites, [`DnsArchive`] what is far from fitter solutions.
+//! - [`DensityArchive`] and [`DiscountArchive`] keep no solutions. They say how dense measure space is, and what threshold
+//!   a model gives it; a result archive beside them keeps the elites.
 //!
 //! A *soft* archive (CMA-MAE) keeps a threshold in each cell that follows the accepted objectives with a learning
 //! rate alpha; an *elitist* one (MAP-Elites, CMA-ME, every result archive) keeps the best. Because a soft archive may
 //! replace an elite by a worse one, runs keep an elitist *result archive* beside it and report that one.
 
-mod accept;
-mod cells;
-mod column_bytes;
-mod columns;
+mod batch;
+mod report;
+mod elite;
+mod column;
+mod config;
+mod cell;
 pub mod cvt;
-mod grid;
 mod learning_rate;
+mod proximity;
+mod dns;
+mod density;
+mod discount;
 mod novelty;
-mod snapshot;
+mod nearest;
 mod stats;
-mod store;
+mod rows;
+mod rows_state;
+mod population;
+mod saved;
+
+use std::any::Any;
+use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
-pub use accept::{Status, UpdateRule};
-pub use cells::{Cells, CellsConfig};
+pub use batch::{Batch, NonFinite};
+pub use cell::{
+    Acceptance, BORDER_EPSILON, Categorical, CategoricalConfig, CellArchive, Cells, CellsConfig, Grid, GridConfig,
+    SlidingBoundaries, SlidingBoundariesConfig, UpdateRule,
+};
+pub use column::{ColumnData, Dtype, ExtraColumn};
+pub use config::{ArchiveConfig, ArchiveKind};
 pub use cvt::{CentroidSource, Cvt, CvtConfig};
-pub use grid::{BORDER_EPSILON, Grid, GridConfig};
+pub use density::{DensityArchive, DensityConfig};
+pub use discount::{DiscountArchive, DiscountConfig, DiscountModel, Training};
+pub use dns::{DnsArchive, DnsConfig};
+pub use elite::{Best, Elite};
 pub use learning_rate::{KAPPA, LearningRate, budget_learning_rate, convert_learning_rate};
-pub(crate) use snapshot::ArchiveState;
-pub use stats::{ArchiveStats, Best};
+pub use proximity::{Competition, ProximityArchive, ProximityConfig, ThresholdDecay};
+pub use report::{AddReport, ReportColumn, Seated, Status};
+pub(crate) use saved::ArchiveState;
+pub use stats::ArchiveStats;
 
-use crate::error::{CallError, ConfigError};
-use stats::RunningSum;
-use store::Store;
+use crate::emitter::EliteSource;
+use crate::error::{CallError, CheckpointError, ConfigError};
 
 /// Cells are counted in 32 bits, and one value is kept back for "slot plus one".
 pub const MAX_CELLS: usize = u32::MAX as usize - 1;
@@ -50,423 +78,148 @@ impl CellIdx {
     }
 }
 
-/// Which rows an archive accepts and what they leave behind.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Acceptance {
-    /// The best solution of each cell.
-    Elitist,
-    /// Whatever exceeds the cell's threshold, which starts at `min_f` and follows by the learning rate.
-    Soft {
-        /// How fast thresholds follow.
-        learning_rate: LearningRate,
-        /// The initial threshold.
-        min_f: f64,
-    },
-}
-
-/// A user-declared column kept with each elite.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExtraColumn {
-    /// Its name.
-    pub name: String,
-    /// Numbers per elite.
-    pub width: usize,
-}
-
-/// Everything that makes an archive.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ArchiveConfig {
-    /// Number of components of a solution.
-    pub solution_dim: usize,
-    /// The tessellation of measure space.
-    pub cells: CellsConfig,
-    /// Which rows are accepted.
-    pub acceptance: Acceptance,
-    /// When a row sees the thresholds.
-    #[serde(default)]
-    pub rule: UpdateRule,
-    /// Columns beside objective, measures and solution.
-    #[serde(default)]
-    pub extra_columns: Vec<ExtraColumn>,
-    /// Subtracted from every objective in the QD score.
-    #[serde(default)]
-    pub qd_score_offset: f64,
-}
-
-impl ArchiveConfig {
-    /// An elitist archive over a grid.
-    pub fn grid(solution_dim: usize, resolution: Vec<usize>, measure_bounds: Vec<(f64, f64)>) -> Self {
-        Self {
-            solution_dim,
-            cells: CellsConfig::Grid(GridConfig::new(resolution, measure_bounds)),
-            acceptance: Acceptance::Elitist,
-            rule: UpdateRule::default(),
-            extra_columns: Vec::new(),
-            qd_score_offset: 0.0,
-        }
-    }
-
-    /// Checks everything and reserves the archive's room.
-    pub fn build(&self) -> Result<Archive, ConfigError> {
-        Archive::new(self.clone())
-    }
-}
-
-/// Rows offered to an archive, stored row by row.
-#[derive(Clone, Copy, Debug)]
-pub struct Batch<'a> {
-    /// `n_rows x solution_dim`.
-    pub solutions: &'a [f64],
-    /// `n_rows`.
-    pub objectives: &'a [f64],
-    /// `n_rows x measure_dim`.
-    pub measures: &'a [f64],
-    /// One buffer of `n_rows x width` for each declared extra column.
-    pub extras: &'a [&'a [f64]],
-}
-
-impl<'a> Batch<'a> {
-    /// Number of rows.
-    pub fn n_rows(&self) -> usize {
-        self.objectives.len()
-    }
-
-    /// The measures of one row.
-    pub fn measures_of(&self, row: usize) -> &'a [f64] {
-        let width = self.measures.len() / self.n_rows();
-        &self.measures[row * width..][..width]
-    }
-
-    /// The first value of a row that is NaN or infinite, with the name of its buffer.
-    fn non_finite_in(&self, row: usize) -> Option<(&'static str, f64)> {
-        let measures = self.measures_of(row).iter().map(|&measure| ("measures", measure));
-        measures.chain([("objectives", self.objectives[row])]).find(|(_, value)| !value.is_finite())
-    }
-}
-
-/// What to do with a row whose objective or measures are NaN or infinite.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NonFinite {
-    /// Refuse the whole call; nothing changes.
-    #[default]
-    Fail,
-    /// Call the row [`Status::Invalid`], rank it last, count it and go on.
-    Reject,
-}
-
-/// What became of each row of a batch. Buffers are reused from call to call.
-#[derive(Clone, Debug, Default)]
-pub struct AddReport {
-    /// Outcome of each row.
-    pub status: Vec<Status>,
-    /// Objective minus threshold before the row (sequential rule) or before the batch (batch rule); minus infinity for
-    /// an invalid row.
-    pub delta: Vec<f64>,
-    /// Cell of each row; meaningless for an invalid row.
-    pub cell: Vec<CellIdx>,
-    /// Visits of the row's cell, read when its threshold was.
-    pub visits: Vec<u64>,
-    /// Number of invalid rows.
-    pub n_invalid: usize,
-    accepted: Vec<(CellIdx, u32)>,
-}
-
-impl AddReport {
-    fn reset(&mut self, n_rows: usize) {
-        self.status.clear();
-        self.status.resize(n_rows, Status::Rejected);
-        self.delta.clear();
-        self.delta.resize(n_rows, f64::NEG_INFINITY);
-        self.cell.clear();
-        self.cell.resize(n_rows, CellIdx::default());
-        self.visits.clear();
-        self.visits.resize(n_rows, 0);
-        self.accepted.clear();
-        self.accepted.reserve(n_rows);
-        self.n_invalid = 0;
-    }
-}
-
-/// One occupied cell.
-#[derive(Clone, Copy, Debug)]
-pub struct Elite<'a> {
-    /// Its cell.
-    pub cell: CellIdx,
-    /// Its objective.
-    pub objective: f64,
-    /// The cell's threshold.
-    pub threshold: f64,
-    /// How many rows have landed in the cell.
-    pub visits: u64,
-    /// Its measures.
-    pub measures: &'a [f64],
-    /// The solution.
-    pub solution: &'a [f64],
-    archive: &'a Archive,
-    slot: usize,
-}
-
-impl<'a> Elite<'a> {
-    /// The value of an extra column, by its position in the configuration.
-    pub fn extra(&self, column: usize) -> &'a [f64] {
-        self.archive.store.extra(column, self.slot)
-    }
-}
-
-/// Elites by cell, with thresholds, visit counts and statistics.
-#[derive(Clone, Debug)]
-pub struct Archive {
-    config: ArchiveConfig,
-    cells: Cells,
-    alpha: f64,
-    min_f: f64,
-    store: Store,
-    objective_sum: RunningSum,
-    best: Option<Best>,
-}
-
-impl Archive {
-    /// Checks the configuration and reserves the archive's room.
-    pub fn new(config: ArchiveConfig) -> Result<Self, ConfigError> {
-        if config.solution_dim == 0 {
-            return Err(ConfigError::TooFew { what: "solution_dim", minimum: 1, found: 0 });
-        }
-        for (i, column) in config.extra_columns.iter().enumerate() {
-            if column.width == 0 || config.extra_columns[..i].iter().any(|earlier| earlier.name == column.name) {
-                return Err(ConfigError::ExtraColumn { name: column.name.clone() });
-            }
-        }
-        if !config.qd_score_offset.is_finite() {
-            return Err(ConfigError::Value {
-                what: "qd_score_offset",
-                expected: "finite",
-                found: config.qd_score_offset,
-            });
-        }
-        let cells = Cells::new(&config.cells)?;
-        let n_cells = cells.n_cells();
-        let (alpha, min_f) = match config.acceptance {
-            Acceptance::Elitist => (1.0, f64::NEG_INFINITY),
-            Acceptance::Soft { min_f, .. } if !min_f.is_finite() => {
-                return Err(ConfigError::Value { what: "min_f", expected: "finite", found: min_f });
-            }
-            Acceptance::Soft { learning_rate, min_f } => (learning_rate.resolve(n_cells)?, min_f),
-        };
-        let measure_dim = cells.measure_bounds().len();
-        let store = Store::new(n_cells, config.solution_dim, measure_dim, min_f, &config.extra_columns)?;
-        Ok(Self { config, cells, alpha, min_f, store, objective_sum: RunningSum::default(), best: None })
-    }
-
-    /// Offers rows to the archive and reports what became of each.
+/// A collection of solutions that decides which ones to keep.
+///
+/// This is all that a scheduler and its emitters know of an archive, so that yours can take the place of the built-in
+/// ones: see [`SchedulerConfig::build_with_archive`](crate::scheduler::SchedulerConfig::build_with_archive). What you put
+/// in you get back out of the scheduler by `downcast_ref`.
+pub trait Archive: EliteSource + Any + Debug + Send + Sync {
+    /// Offers rows to the archive and reports what became of each. [`check`](Self::check) and [`AddReport::begin`] do what
+    /// every archive has to do first.
     ///
     /// # Errors
     /// Wrong lengths, and by the policy values that are not finite; archive and report are unchanged then.
-    pub fn add(&mut self, batch: &Batch<'_>, policy: NonFinite, report: &mut AddReport) -> Result<(), CallError> {
-        self.check_lengths(batch)?;
-        if policy == NonFinite::Fail {
-            let broken = (0..batch.n_rows()).find_map(|row| batch.non_finite_in(row).map(|found| (row, found)));
-            if let Some((row, (what, value))) = broken {
-                return Err(CallError::NonFinite { what, row, value });
-            }
-        }
-        report.reset(batch.n_rows());
-        if policy == NonFinite::Reject {
-            for row in (0..batch.n_rows()).filter(|&row| batch.non_finite_in(row).is_some()) {
-                report.status[row] = Status::Invalid;
-                report.n_invalid += 1;
-            }
-        }
-        self.find_cells(batch, report);
-        match self.config.rule {
-            UpdateRule::Sequential => accept::add_sequential(self, batch, report),
-            UpdateRule::Batch => accept::add_batch(self, batch, report),
-        }
-        Ok(())
-    }
+    fn add(&mut self, batch: &Batch<'_>, policy: NonFinite, report: &mut AddReport) -> Result<(), CallError>;
 
-    /// Looks up the cells of all rows at once, or of the valid ones alone: measures that are not finite have none.
-    fn find_cells(&self, batch: &Batch<'_>, report: &mut AddReport) {
-        if report.n_invalid == 0 {
-            return self.cells.cells_of(batch.measures, &mut report.cell);
-        }
-        for row in (0..batch.n_rows()).filter(|&row| report.status[row] != Status::Invalid) {
-            report.cell[row] = self.cells.cell_of(batch.measures_of(row));
-        }
-    }
+    /// Number of components of a solution.
+    fn solution_dim(&self) -> usize;
 
-    fn check_lengths(&self, batch: &Batch<'_>) -> Result<(), CallError> {
-        let n_rows = batch.n_rows();
-        let check = |what, shape, width: usize, found| match n_rows * width {
-            expected if expected == found => Ok(()),
-            expected => Err(CallError::Length { what, shape, expected, found }),
-        };
-        check("solutions", "rows x solution_dim", self.config.solution_dim, batch.solutions.len())?;
-        check("measures", "rows x measures", self.measure_dim(), batch.measures.len())?;
-        let n_extras = self.config.extra_columns.len();
-        if batch.extras.len() != n_extras {
-            let found = batch.extras.len();
-            return Err(CallError::Length { what: "extras", shape: "extra columns", expected: n_extras, found });
-        }
-        for (column, values) in self.config.extra_columns.iter().zip(batch.extras) {
-            check("an extra column", "rows x its width", column.width, values.len())?;
-        }
-        Ok(())
-    }
-
-    /// Seats a row and keeps the statistics.
-    fn place(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize) {
-        let objective = batch.objectives[row];
-        if let Some(replaced) = self.store.place(cell, batch, row) {
-            self.objective_sum.add(-replaced);
-        }
-        self.objective_sum.add(objective);
-        if self.best.as_ref().is_none_or(|best| objective > best.objective) {
-            let solution = &batch.solutions[row * self.config.solution_dim..][..self.config.solution_dim];
-            let measures = batch.measures_of(row);
-            match &mut self.best {
-                Some(best) => best.set(cell, objective, measures, solution),
-                None => {
-                    let (measures, solution) = (measures.to_vec(), solution.to_vec());
-                    self.best = Some(Best { cell, objective, measures, solution });
-                }
-            }
-        }
-    }
-
-    /// Forgets everything that was added; room and configuration stay.
-    pub fn clear(&mut self) {
-        self.store.clear(self.min_f);
-        self.objective_sum = RunningSum::default();
-        self.best = None;
-    }
-
-    /// The elite of a cell, if the cell exists and is occupied.
-    pub fn elite(&self, cell: CellIdx) -> Option<Elite<'_>> {
-        (cell.index() < self.n_cells()).then(|| self.store.slot(cell)).flatten().map(|slot| self.elite_in(slot))
-    }
-
-    /// The elite whose cell holds these measures, if there is one. Measures that are not finite have no cell.
-    ///
-    /// # Errors
-    /// A wrong number of measures.
-    pub fn elite_at(&self, measures: &[f64]) -> Result<Option<Elite<'_>>, CallError> {
-        let expected = self.measure_dim();
-        if measures.len() != expected {
-            return Err(CallError::Length { what: "measures", shape: "measures", expected, found: measures.len() });
-        }
-        let finite = measures.iter().all(|measure| measure.is_finite());
-        Ok(if finite { self.elite(self.cells.cell_of(measures)) } else { None })
-    }
-
-    /// The position of a cell's elite in the order of [`nth_elite`](Self::nth_elite), if the cell exists and is
-    /// occupied.
-    pub fn slot_of(&self, cell: CellIdx) -> Option<usize> {
-        (cell.index() < self.n_cells()).then(|| self.store.slot(cell)).flatten()
-    }
-
-    /// The `i`-th elite in the order in which cells were first occupied, `i < len()`: drawing `i` uniformly draws
-    /// uniformly over occupied cells in constant time.
-    pub fn nth_elite(&self, i: usize) -> Elite<'_> {
-        self.elite_in(i)
-    }
-
-    fn elite_in(&self, slot: usize) -> Elite<'_> {
-        let cell = self.store.cells[slot];
-        Elite {
-            cell,
-            objective: self.store.objectives[slot],
-            threshold: self.store.thresholds[cell.index()],
-            visits: self.store.visits[cell.index()],
-            measures: self.store.measures(slot),
-            solution: self.store.solution(slot),
-            archive: self,
-            slot,
-        }
-    }
-
-    /// All elites in the order in which cells were first occupied.
-    pub fn elites(&self) -> impl ExactSizeIterator<Item = Elite<'_>> {
-        (0..self.len()).map(|slot| self.elite_in(slot))
-    }
-
-    /// Percentage of cells whose elite reaches each of the given objectives: the complementary cumulative distribution
-    /// of the paper's CCDF plots.
-    pub fn ccdf(&self, objectives: &[f64]) -> Vec<f64> {
-        let percent = 100.0 / self.n_cells() as f64;
-        let reached = |&x: &f64| self.store.objectives.iter().filter(|&&objective| objective >= x).count();
-        objectives.iter().map(|x| reached(x) as f64 * percent).collect()
-    }
-
-    /// Statistics, in constant time.
-    pub fn stats(&self) -> ArchiveStats {
-        let (n_cells, n_elites) = (self.n_cells(), self.len());
-        let sum = self.objective_sum.value();
-        let qd_score = sum - n_elites as f64 * self.config.qd_score_offset;
-        ArchiveStats {
-            n_cells,
-            n_elites,
-            coverage: n_elites as f64 / n_cells as f64,
-            qd_score,
-            norm_qd_score: qd_score / n_cells as f64,
-            obj_max: self.best.as_ref().map(|best| best.objective),
-            obj_mean: (n_elites > 0).then(|| sum / n_elites as f64),
-        }
-    }
-
-    /// The best solution ever accepted, also when a soft archive has since replaced it.
-    pub fn best(&self) -> Option<&Best> {
-        self.best.as_ref()
-    }
+    /// Where each measure is expected to lie; infinite where nothing is known. The length is the number of measures.
+    fn measure_bounds(&self) -> &[(f64, f64)];
 
     /// Number of elites.
-    pub fn len(&self) -> usize {
-        self.store.len()
+    fn len(&self) -> usize;
+
+    /// The `i`-th elite, `i < len()`, in constant time, so that drawing `i` uniformly draws uniformly over elites. An
+    /// elite keeps its number until rows are added.
+    fn nth_elite(&self, i: usize) -> Elite<'_>;
+
+    /// What the archive holds, in numbers.
+    fn stats(&self) -> ArchiveStats;
+
+    /// The best solution ever accepted, also when the archive has since replaced it.
+    fn best(&self) -> Option<&Best>;
+
+    /// Forgets everything that was added; room and configuration stay.
+    fn clear(&mut self);
+
+    /// Checks what [`add`](Self::add) checks, and changes nothing.
+    ///
+    /// # Errors
+    /// As `add`.
+    fn check(&self, batch: &Batch<'_>, policy: NonFinite) -> Result<(), CallError> {
+        batch.check_shape(self.solution_dim(), self.measure_dim(), self.extra_columns())?;
+        batch.check_finite(policy)
     }
 
     /// Whether there is no elite yet.
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Number of cells.
-    pub fn n_cells(&self) -> usize {
-        self.store.thresholds.len()
-    }
-
     /// Number of measures.
-    pub fn measure_dim(&self) -> usize {
-        self.store.measure_dim
+    fn measure_dim(&self) -> usize {
+        self.measure_bounds().len()
     }
 
-    /// The tessellation.
-    pub fn cells(&self) -> &Cells {
-        &self.cells
+    /// The columns that are kept with each elite beside objective, measures and solution.
+    fn extra_columns(&self) -> &[ExtraColumn] {
+        &[]
     }
 
-    /// The configuration the archive was built from.
-    pub fn config(&self) -> &ArchiveConfig {
-        &self.config
+    /// The optional columns of its reports.
+    fn report_columns(&self) -> &[ReportColumn] {
+        &[]
     }
 
-    /// The learning rate in force; 1 for an elitist archive.
-    pub fn alpha(&self) -> f64 {
-        self.alpha
+    /// Whether the archive keeps solutions. One that does not needs a result archive beside it, whose elites emitters
+    /// then see.
+    fn keeps_elites(&self) -> bool {
+        true
     }
 
-    /// Threshold of every cell.
-    pub fn thresholds(&self) -> &[f64] {
-        &self.store.thresholds
+    /// Whether this result archive can stand beside the archive; a scheduler asks before it calls
+    /// [`learn`](Self::learn).
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn check_result(&self, _result: &dyn Archive) -> Result<(), ConfigError> {
+        Ok(())
     }
 
-    /// Number of rows that landed in each cell.
-    pub fn visits(&self) -> &[u64] {
-        &self.store.visits
+    /// For an archive that learns from the result archive beside it: the scheduler calls this once at the beginning, and
+    /// after every tell.
+    fn learn(&mut self, _result: &dyn Archive) {}
+
+    /// The cells that measure space is cut into, if it is.
+    fn cells(&self) -> Option<&Cells> {
+        None
+    }
+
+    /// Writes for each row of measures the mean distance to its `n_neighbours` nearest elites, with every measure
+    /// scaled by its range, if it has one; infinity while the archive is empty. Invalid rows (measures not finite) get
+    /// NaN.
+    ///
+    /// `nearest` is scratch space.
+    fn novelty(&self, measures: &[f64], n_neighbours: usize, nearest: &mut Vec<f64>, out: &mut [f64]) {
+        let elites = (0..self.len()).map(|i| self.nth_elite(i).measures);
+        novelty::novelty(self.measure_bounds(), elites, measures, n_neighbours, nearest, out);
     }
 
     /// Bytes of the columns in use; reserved room that was never written is not memory yet.
-    pub fn bytes_in_use(&self) -> usize {
-        self.store.bytes_in_use()
+    fn bytes_in_use(&self) -> usize {
+        8 * self.len() * (1 + self.solution_dim() + self.measure_dim())
+    }
+
+    /// Everything the archive has learnt, as bytes for [`load_bytes`](Self::load_bytes); its configuration is not in
+    /// them. An archive that cannot be saved makes the checkpoint fail, not the run.
+    ///
+    /// # Errors
+    /// When the state does not encode.
+    fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        Err(CheckpointError::Unsupported { what: "archive" })
+    }
+
+    /// Takes over what [`to_bytes`](Self::to_bytes) of an archive of the same configuration returned.
+    ///
+    /// # Errors
+    /// Bytes that do not decode or belong to another configuration; the archive is unchanged then.
+    fn load_bytes(&mut self, _bytes: &[u8]) -> Result<(), CheckpointError> {
+        Err(CheckpointError::Unsupported { what: "archive" })
+    }
+}
+
+impl dyn Archive {
+    /// All elites, in the order of [`nth_elite`](Archive::nth_elite).
+    pub fn elites(&self) -> impl ExactSizeIterator<Item = Elite<'_>> {
+        (0..self.len()).map(|i| self.nth_elite(i))
+    }
+
+    /// Percentage of cells whose elite reaches each of the given objectives: the complementary cumulative distribution
+    /// of the paper's CCDF plots. Of an archive without cells, the percentage of the elites it can hold, or does hold.
+    pub fn ccdf(&self, objectives: &[f64]) -> Vec<f64> {
+        let percent = 100.0 / self.stats().n_cells.max(1) as f64;
+        let reached = |x: f64| self.elites().filter(|elite| elite.objective >= x).count();
+        objectives.iter().map(|&x| reached(x) as f64 * percent).collect()
+    }
+
+    /// The archive as the type it is, if it is a `T`.
+    pub fn downcast_ref<T: Archive>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// The archive as the type it is, if it is a `T`.
+    pub fn downcast_mut<T: Archive>(&mut self) -> Option<&mut T> {
+        (self as &mut dyn Any).downcast_mut()
     }
 }

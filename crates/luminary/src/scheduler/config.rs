@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Scheduler;
 use super::bandit::BanditConfig;
-use crate::archive::{Acceptance, Archive, ArchiveConfig, Cells, CellsConfig, CentroidSource, NonFinite, UpdateRule};
+use super::ticket::Order;
+use crate::archive::{
+    Acceptance, Archive, ArchiveConfig, ArchiveKind, Cells, CellsConfig, CentroidSource, NonFinite, UpdateRule,
+};
 use crate::emitter::{Emitter, EmitterConfig};
 use crate::error::ConfigError;
 
@@ -15,6 +18,10 @@ pub struct SchedulerConfig {
     pub seed: u64,
     /// The archive the emitters search. A soft one gets an elitist result archive beside it.
     pub archive: ArchiveConfig,
+    /// The result archive, if it is not the elitist one over the cells of the archive that is had without saying so.
+    /// Archives that keep no elites need it.
+    #[serde(default)]
+    pub result: Option<ArchiveConfig>,
     /// The emitters.
     pub emitters: Vec<EmitterGroup>,
     /// Which emitters take part in an iteration.
@@ -27,6 +34,9 @@ pub struct SchedulerConfig {
     /// act on it, and the closed loop of `run` rejects and counts the row, because nobody could.
     #[serde(default)]
     pub non_finite: Option<NonFinite>,
+    /// In which order results take effect.
+    #[serde(default)]
+    pub order: Order,
 }
 
 /// Emitters with the same settings; each has its own random stream.
@@ -66,22 +76,79 @@ impl SchedulerConfig {
 
     /// Like [`build`](Self::build), with emitters of your own behind those of the configuration.
     pub fn build_with(&self, custom: Vec<Box<dyn Emitter>>) -> Result<Scheduler, ConfigError> {
-        Scheduler::new(self.clone(), custom)
+        Scheduler::new(self.clone(), self.archive.build()?, custom)
     }
 
-    /// The result archive's configuration: elitist and sequential over the cells of the archive, or none if the archive
-    /// itself already is an elitist one.
-    pub(super) fn result_archive(&self, archive: &Archive) -> Option<ArchiveConfig> {
+    /// Like [`build_with`](Self::build_with), with an archive of your own, which the configuration describes by
+    /// [`ArchiveConfig::custom`].
+    ///
+    /// # Errors
+    /// As [`build`](Self::build), and an archive of another shape than the configuration says.
+    pub fn build_with_archive(
+        &self,
+        archive: Box<dyn Archive>,
+        custom: Vec<Box<dyn Emitter>>,
+    ) -> Result<Scheduler, ConfigError> {
+        check_shape((self.archive.solution_dim, self.archive.measure_dim()), archive.as_ref())?;
+        Scheduler::new(self.clone(), archive, custom)
+    }
+
+    /// The result archive's configuration if none is given: elitist and sequential over the cells of the archive, or none
+    /// if the archive itself already is an elitist one or has no cells.
+    fn derived_result(&self, archive: &dyn Archive) -> Option<ArchiveConfig> {
         if self.archive.acceptance == Acceptance::Elitist {
             return None;
         }
         let mut config = self.archive.clone();
         config.acceptance = Acceptance::Elitist;
         config.rule = UpdateRule::Sequential;
-        if let (CellsConfig::Cvt(config), Cells::Cvt(cvt)) = (&mut config.cells, archive.cells()) {
+        if let (ArchiveKind::Cells(CellsConfig::Cvt(config)), Some(Cells::Cvt(cvt))) =
+            (&mut config.kind, archive.cells())
+        {
             // Finding centroids again would cost as much as the first time.
             config.centroids = CentroidSource::Given(cvt.centroids().to_vec());
         }
         Some(config)
+    }
+
+    /// Builds the result archive, if there is one beside the archive, which learns from it then.
+    pub(super) fn build_result(&self, archive: &mut dyn Archive) -> Result<Option<Box<dyn Archive>>, ConfigError> {
+        let derived = self.derived_result(archive);
+        let Some(config) = self.result.as_ref().or(derived.as_ref()) else {
+            return match archive.keeps_elites() {
+                true => Ok(None),
+                false => {
+                    Err(ConfigError::Conflict("expected a result archive beside one that keeps no elites, found none"))
+                }
+            };
+        };
+        let result = config.build()?;
+        if !result.keeps_elites() {
+            return Err(ConfigError::Conflict("expected a result archive that keeps elites, found one that does not"));
+        }
+        check_shape((archive.solution_dim(), archive.measure_dim()), result.as_ref())?;
+        archive.check_result(result.as_ref())?;
+        if result.extra_columns() != archive.extra_columns() {
+            return Err(ConfigError::Conflict(
+                "expected the archive's extra columns in the result archive, found others",
+            ));
+        }
+        archive.learn(result.as_ref());
+        Ok(Some(result))
+    }
+}
+
+/// Checks that an archive takes solutions and measures of these lengths.
+fn check_shape(
+    (expected_solution, expected_measures): (usize, usize),
+    archive: &dyn Archive,
+) -> Result<(), ConfigError> {
+    let found_solution = archive.solution_dim();
+    let found_measures = archive.measure_dim();
+    match (expected_solution, expected_measures) == (found_solution, found_measures) {
+        true => Ok(()),
+        false => {
+            Err(ConfigError::ArchiveShape { expected_solution, expected_measures, found_solution, found_measures })
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! ties and differences exactly when a large threshold is subtracted.
 
 use luminary::archive::{
-    Acceptance, AddReport, Archive, ArchiveConfig, Batch, LearningRate, NonFinite, UpdateRule, convert_learning_rate,
+    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellArchive, LearningRate, NonFinite, UpdateRule,
+    convert_learning_rate,
 };
 use luminary::emitter::EmitterConfig;
 use luminary::preset::{Preset, PresetConfig};
@@ -15,7 +16,7 @@ use luminary::scheduler::{Scheduler, SchedulerConfig};
 use luminary_domains::{Domain, LinearProjection};
 use proptest::prelude::*;
 
-use crate::common::{Bowl, Constant, Quantised, fingerprint, preset_config, trajectory};
+use crate::common::{Bowl, Constant, Quantised, fingerprint, preset_config, trajectory, with_cells};
 
 /// Below every objective the domains give here, and exact beside multiples of 2^-20.
 const VERY_NEGATIVE: f64 = -1_048_576.0;
@@ -34,7 +35,7 @@ fn without_learning_cma_mae_samples_what_cma_es_samples() {
             let (mut mae, mut es) = (mae.build().unwrap(), es.build().unwrap());
             assert_same_run(&mut mae, &mut es, problem, 600);
             assert_eq!(fingerprint(mae.archive()), fingerprint(es.archive()), "{domain}");
-            assert!(mae.archive().thresholds().iter().all(|&threshold| threshold == 0.0), "{domain}");
+            assert!(with_cells(mae.archive()).thresholds().iter().all(|&threshold| threshold == 0.0), "{domain}");
         }
     }
 }
@@ -137,9 +138,10 @@ fn on_a_flat_objective_cma_mae_samples_what_density_descent_samples() {
         let density = with_ranker(&mae, RankerConfig::Density);
         let (mut mae, mut density) = (mae.build().unwrap(), density.build().unwrap());
         assert_same_trajectory(&mut mae, &mut density, &problem, 300);
-        let most = mae.archive().visits().iter().max().unwrap();
+        let archive = with_cells(mae.archive());
+        let most = archive.visits().iter().max().unwrap();
         assert!(*most < 38, "{rule:?}: {most} visits");
-        for (threshold, &visits) in mae.archive().thresholds().iter().zip(mae.archive().visits()) {
+        for (threshold, &visits) in archive.thresholds().iter().zip(archive.visits()) {
             assert_eq!(*threshold, 2.0 - 0.5_f64.powi(visits as i32), "{rule:?}, {visits} visits");
         }
     }
@@ -171,7 +173,7 @@ proptest! {
                 }
             }
         }
-        let mean = |archive: &Archive| archive.thresholds().iter().sum::<f64>() / archive.n_cells() as f64;
+        let mean = |archive: &CellArchive| archive.thresholds().iter().sum::<f64>() / archive.n_cells() as f64;
         // Values of up to 150 after thousands of roundings.
         prop_assert!((mean(&coarse) - mean(&fine)).abs() < 1e-9, "{} and {}", mean(&coarse), mean(&fine));
     }
@@ -201,7 +203,7 @@ proptest! {
             // The mean is summed with compensation, which leaves an error of a few units in the last place.
             prop_assert!((a.thresholds()[cell] - b.thresholds()[cell]).abs() < 1e-12);
         }
-        let elites = |archive: &Archive| {
+        let elites = |archive: &CellArchive| {
             let mut elites: Vec<_> = archive.elites().map(|e| (e.cell, e.objective.to_bits())).collect();
             elites.sort();
             elites
@@ -356,8 +358,8 @@ fn with_ranker(config: &SchedulerConfig, ranker: RankerConfig) -> SchedulerConfi
     let mut config = config.clone();
     for group in &mut config.emitters {
         match &mut group.emitter {
-            EmitterConfig::Evolution(evolution) => evolution.ranker = ranker,
-            EmitterConfig::Arborescence(arborescence) => arborescence.ranker = ranker,
+            EmitterConfig::Evolution(evolution) => evolution.ranker = ranker.clone(),
+            EmitterConfig::Arborescence(arborescence) => arborescence.ranker = ranker.clone(),
             other => panic!("{other:?} has no ranker"),
         }
     }
@@ -365,18 +367,18 @@ fn with_ranker(config: &SchedulerConfig, ranker: RankerConfig) -> SchedulerConfi
 }
 
 /// An archive over one measure whose cell `i` holds the measures from `i` to `i + 1`.
-fn line_archive(n_cells: usize, alpha: f64, min_f: f64, rule: UpdateRule) -> Archive {
+fn line_archive(n_cells: usize, alpha: f64, min_f: f64, rule: UpdateRule) -> CellArchive {
     let mut config = ArchiveConfig::grid(1, vec![n_cells], vec![(0.0, n_cells as f64)]);
     config.acceptance = Acceptance::Soft { learning_rate: LearningRate::Fixed(alpha), min_f };
     config.rule = rule;
-    config.build().unwrap()
+    config.build_cells().unwrap()
 }
 
 /// An archive over the unit square.
-fn square_archive(resolution: usize, learning_rate: LearningRate, min_f: f64) -> Archive {
+fn square_archive(resolution: usize, learning_rate: LearningRate, min_f: f64) -> CellArchive {
     let mut config = ArchiveConfig::grid(1, vec![resolution; 2], vec![(0.0, 1.0); 2]);
     config.acceptance = Acceptance::Soft { learning_rate, min_f };
-    config.build().unwrap()
+    config.build_cells().unwrap()
 }
 
 /// Centres of the fine cells with an objective above `min_f` that depends on the coarse cell only.
@@ -390,13 +392,13 @@ fn centres(resolution: usize, factor: usize, min_f: f64) -> impl Iterator<Item =
 }
 
 /// Adds rows of (cell, objective) to a line archive.
-fn add(archive: &mut Archive, rows: &[(usize, f64)]) -> AddReport {
+fn add(archive: &mut CellArchive, rows: &[(usize, f64)]) -> AddReport {
     let measures: Vec<f64> = rows.iter().map(|&(cell, _)| cell as f64 + 0.5).collect();
     let objectives: Vec<f64> = rows.iter().map(|&(_, objective)| objective).collect();
     add_rows(archive, &measures, &objectives)
 }
 
-fn add_rows(archive: &mut Archive, measures: &[f64], objectives: &[f64]) -> AddReport {
+fn add_rows(archive: &mut CellArchive, measures: &[f64], objectives: &[f64]) -> AddReport {
     let mut report = AddReport::default();
     let batch = Batch { solutions: objectives, objectives, measures, extras: &[] };
     archive.add(&batch, NonFinite::Fail, &mut report).unwrap();

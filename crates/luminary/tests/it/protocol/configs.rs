@@ -1,14 +1,14 @@
 //! Configurations that make no sense, and extreme ones that do.
 
 use luminary::archive::{
-    Acceptance, Archive, ArchiveConfig, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate,
+    Acceptance, ArchiveConfig, ArchiveKind, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate,
 };
-use luminary::emitter::{EmitterConfig, Selection};
+use luminary::emitter::{EmitterConfig, Operator, Selection};
 use luminary::error::ConfigError;
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::Problem;
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
+use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Pool, Reselect, SchedulerConfig};
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{
@@ -72,10 +72,10 @@ fn archives_that_make_no_sense_are_refused() {
         &ConfigError::Value { what: "min_f", expected: "finite", found: min_f },
         &["min_f", "-inf"],
     );
-    let twice = vec![ExtraColumn { name: "age".into(), width: 1 }; 2];
+    let twice = vec![ExtraColumn::new("age", 1); 2];
     let expected = ConfigError::ExtraColumn { name: "age".into() };
     assert_refused(&with(|config| config.archive.extra_columns = twice), &expected, &["age"]);
-    let empty = vec![ExtraColumn { name: "age".into(), width: 0 }];
+    let empty = vec![ExtraColumn::new("age", 0)];
     assert_refused(&with(|config| config.archive.extra_columns = empty), &expected, &["age"]);
     let config = with(|config| config.archive.qd_score_offset = f64::INFINITY);
     let expected = ConfigError::Value { what: "qd_score_offset", expected: "finite", found: f64::INFINITY };
@@ -86,7 +86,7 @@ fn archives_that_make_no_sense_are_refused() {
 fn tessellations_that_make_no_sense_are_refused() {
     let cvt = |n_cells, measure_bounds, centroids| {
         let cells = CellsConfig::Cvt(CvtConfig { n_cells, measure_bounds, centroids, seed: 0 });
-        with(|config| config.archive.cells = cells)
+        with(|config| config.archive.kind = ArchiveKind::Cells(cells))
     };
     let unit = vec![(0.0, 1.0); 2];
     let refused = [
@@ -122,8 +122,7 @@ fn sizes_that_cannot_be_had_are_errors_that_cost_nothing() {
         matches!(error, ConfigError::Memory { n_cells: 1_000_000_000, bytes } if bytes > 8_000_000_000_000_000),
         "{error}"
     );
-    archive.extra_columns =
-        vec![ExtraColumn { name: "a".into(), width: usize::MAX }, ExtraColumn { name: "b".into(), width: usize::MAX }];
+    archive.extra_columns = vec![ExtraColumn::new("a", usize::MAX), ExtraColumn::new("b", usize::MAX)];
     assert!(matches!(archive.build().unwrap_err(), ConfigError::Memory { .. }));
 
     // CMA-ES keeps matrices; millions of dimensions are for the other strategies.
@@ -149,8 +148,8 @@ fn a_million_cells_are_had_at_the_price_of_what_they_hold() {
     config.resolution = vec![1000; 2];
     let mut scheduler = config.build().unwrap();
     scheduler.run(&problem, 20).unwrap();
-    let archive: &Archive = scheduler.archive();
-    assert_eq!((archive.n_cells(), scheduler.evaluations()), (1_000_000, 20 * 24));
+    let archive = scheduler.archive();
+    assert_eq!((archive.stats().n_cells, scheduler.evaluations()), (1_000_000, 20 * 24));
     assert!(archive.len() > 200);
     // Thresholds, visits and slots of all cells, and the elites; the columns would be 800 megabytes when full.
     assert!(archive.bytes_in_use() < 21_000_000 + archive.len() * 1000, "{}", archive.bytes_in_use());
@@ -221,6 +220,23 @@ fn parts_of(emitter: &mut EmitterConfig, change: impl FnOnce(&mut Parts<'_>)) {
                 bounds: &mut c.bounds,
             });
         }
+        EmitterConfig::Genetic(c) => {
+            let Operator::IsoLine { iso_sigma, .. } = &mut c.operator else { panic!("the genetic emitter's operator") };
+            change(&mut Parts {
+                x0: &mut c.x0,
+                sigma: iso_sigma,
+                batch_size: &mut c.batch_size,
+                bounds: &mut c.bounds,
+            });
+        }
+        EmitterConfig::GradientOperator(c) => {
+            change(&mut Parts {
+                x0: &mut c.x0,
+                sigma: &mut c.sigma[0],
+                batch_size: &mut c.batch_size,
+                bounds: &mut c.bounds,
+            });
+        }
         EmitterConfig::Evolution(c) => {
             let batch_size = c.batch_size.get_or_insert(8);
             change(&mut Parts { x0: &mut c.x0, sigma: &mut c.sigma0, batch_size, bounds: &mut c.bounds });
@@ -280,18 +296,18 @@ fn strategies_and_their_options_are_checked() {
 #[test]
 fn rankers_restart_rules_and_steps_are_checked() {
     for kind in [2, 3] {
-        let change = |ranker: Option<RankerConfig>, restart: Option<RestartRule>| {
+        let change = |ranker: Option<RankerConfig>, restart: Option<RestartConfig>| {
             let (_, mut emitter) = emitters(DIM, &StrategyConfig::default(), None).swap_remove(kind);
             let (own_ranker, own_restart) = match &mut emitter {
                 EmitterConfig::Evolution(config) => (&mut config.ranker, &mut config.restart),
                 EmitterConfig::Arborescence(config) => (&mut config.ranker, &mut config.restart),
                 other => panic!("{other:?}"),
             };
-            *own_ranker = ranker.unwrap_or(*own_ranker);
+            *own_ranker = ranker.unwrap_or(own_ranker.clone());
             *own_restart = restart.unwrap_or(*own_restart);
             with_emitter(emitter)
         };
-        let never = RestartRule { no_improvement: false, every: Some(0) };
+        let never = RestartConfig { no_improvement: false, every: Some(0) };
         let expected = ConfigError::TooFew { what: "restart every", minimum: 1, found: 0 };
         assert_refused(&change(None, Some(never)), &expected, &["at least 1"]);
         let expected = ConfigError::TooFew { what: "the novelty ranker's neighbours", minimum: 1, found: 0 };
@@ -338,7 +354,7 @@ fn one_dimension_and_one_cell_work_for_every_preset() {
         for resolution in [1, 10] {
             let config = PresetConfig { resolution: vec![resolution], ..preset_config(preset, &problem, 1) };
             let mut scheduler = config.build().unwrap();
-            scheduler.run_differentiable(&problem, 100).unwrap();
+            scheduler.run(&problem, 100).unwrap();
             let stats = scheduler.result().stats();
             assert!(stats.obj_max.unwrap() > 99.0, "{preset}: {stats:?}");
             assert!(stats.n_elites <= resolution && stats.n_elites > 0);

@@ -1,0 +1,118 @@
+//! The columns in which every archive keeps its elites.
+//!
+//! Elites live in *slots*, counted from zero without gaps, so that a uniform draw over elites is one random index.
+
+use super::column::{Column, ColumnData, ExtraColumn};
+use super::{Batch, Elite};
+
+/// Elites by slot.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    pub(super) solution_dim: usize,
+    pub(super) measure_dim: usize,
+    pub(super) extra_columns: Vec<ExtraColumn>,
+    pub(super) solutions: Vec<f64>,
+    pub(super) objectives: Vec<f64>,
+    pub(super) measures: Vec<f64>,
+    pub(super) extras: Vec<Column>,
+    /// The number of each elite among all rows ever offered, from which its age follows.
+    pub(super) numbers: Vec<u64>,
+}
+
+impl Rows {
+    pub(super) fn new(solution_dim: usize, measure_dim: usize, extra_columns: &[ExtraColumn]) -> Self {
+        Self {
+            solution_dim,
+            measure_dim,
+            extra_columns: extra_columns.to_vec(),
+            solutions: Vec::new(),
+            objectives: Vec::new(),
+            measures: Vec::new(),
+            extras: extra_columns.iter().map(|column| Column::new(column.dtype)).collect(),
+            numbers: Vec::new(),
+        }
+    }
+
+    /// Bytes of one row in all columns.
+    pub(super) fn row_bytes(&self) -> u128 {
+        let extras = self.extra_columns.iter().map(|column| column.width as u128 * column.dtype.size() as u128);
+        let numbers = self.solution_dim as u128 + self.measure_dim as u128 + 2;
+        extras.fold(8 * numbers, u128::saturating_add)
+    }
+
+    /// Reserves room for so many rows; false if it cannot be had.
+    pub(super) fn try_reserve(&mut self, n_rows: usize) -> bool {
+        let room = |values: &mut Vec<f64>, width: usize| {
+            n_rows.checked_mul(width).is_some_and(|length| values.try_reserve_exact(length).is_ok())
+        };
+        room(&mut self.solutions, self.solution_dim)
+            && room(&mut self.measures, self.measure_dim)
+            && room(&mut self.objectives, 1)
+            && self.numbers.try_reserve_exact(n_rows).is_ok()
+            && self.extras.iter_mut().zip(&self.extra_columns).all(|(values, column)| {
+                n_rows.checked_mul(column.width).is_some_and(|length| values.try_reserve(length))
+            })
+    }
+
+    /// Number of elites.
+    pub(super) fn len(&self) -> usize {
+        self.objectives.len()
+    }
+
+    /// Puts a row of a batch into a new slot.
+    pub(super) fn push(&mut self, batch: &Batch<'_>, row: usize, number: u64) {
+        self.objectives.push(batch.objectives[row]);
+        self.solutions.extend_from_slice(&batch.solutions[row * self.solution_dim..][..self.solution_dim]);
+        self.measures.extend_from_slice(&batch.measures[row * self.measure_dim..][..self.measure_dim]);
+        for ((values, column), from) in self.extras.iter_mut().zip(&self.extra_columns).zip(batch.extras) {
+            values.push_row(from, row, column.width);
+        }
+        self.numbers.push(number);
+    }
+
+    /// Puts a row of a batch into a slot that is taken and returns the objective of the elite it replaces.
+    pub(super) fn replace(&mut self, slot: usize, batch: &Batch<'_>, row: usize, number: u64) -> f64 {
+        let solution = &batch.solutions[row * self.solution_dim..][..self.solution_dim];
+        let measures = &batch.measures[row * self.measure_dim..][..self.measure_dim];
+        self.solutions[slot * self.solution_dim..][..self.solution_dim].copy_from_slice(solution);
+        self.measures[slot * self.measure_dim..][..self.measure_dim].copy_from_slice(measures);
+        for ((values, column), from) in self.extras.iter_mut().zip(&self.extra_columns).zip(batch.extras) {
+            values.set_row(slot, from, row, column.width);
+        }
+        self.numbers[slot] = number;
+        std::mem::replace(&mut self.objectives[slot], batch.objectives[row])
+    }
+
+    /// Forgets every elite; reserved room stays.
+    pub(super) fn clear(&mut self) {
+        self.objectives.clear();
+        self.solutions.clear();
+        self.measures.clear();
+        self.extras.iter_mut().for_each(Column::clear);
+        self.numbers.clear();
+    }
+
+    /// What the columns know of an elite, after `n_offered` rows.
+    pub(super) fn elite(&self, slot: usize, n_offered: u64) -> Elite<'_> {
+        let solution = &self.solutions[slot * self.solution_dim..][..self.solution_dim];
+        let measures = &self.measures[slot * self.measure_dim..][..self.measure_dim];
+        let mut elite = Elite::new(solution, self.objectives[slot], measures);
+        elite.age = Some(n_offered.saturating_sub(1 + self.numbers[slot]));
+        elite.with_extras(&self.extras, slot, self.len())
+    }
+
+    /// The extra columns as a batch carries them.
+    pub(super) fn extra_data(&self) -> Vec<ColumnData<'_>> {
+        self.extras.iter().map(Column::data).collect()
+    }
+
+    /// All rows as a batch, with [`extra_data`](Self::extra_data).
+    pub(super) fn batch<'a>(&'a self, extras: &'a [ColumnData<'a>]) -> Batch<'a> {
+        Batch { solutions: &self.solutions, objectives: &self.objectives, measures: &self.measures, extras }
+    }
+
+    pub(super) fn bytes_in_use(&self) -> usize {
+        let numbers = self.solutions.len() + self.objectives.len() + self.measures.len() + self.numbers.len();
+        8 * numbers + self.extras.iter().map(Column::bytes_in_use).sum::<usize>()
+    }
+}
