@@ -149,7 +149,11 @@ class Reader:
         return built
 
     def _build_native(self, name, arguments):
-        return _NATIVE[name].from_bytes(*(self.build(each) for each in arguments))
+        built = _NATIVE[name].from_bytes(*(self.build(each) for each in arguments))
+        if isinstance(built, _native.NativeArchive):
+            # It is used now, because otherwise a state that does not fit would be found out later.
+            len(built)
+        return built
 
     def _build_array(self, dtype, shape, blob):
         return np.ndarray(shape, _number_type(dtype), self.blobs[blob]).copy()

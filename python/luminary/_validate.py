@@ -67,7 +67,9 @@ def check_stretches(name, shape, expected) -> None:
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(f"In `data`, the array for `{name}` has shape {shape}, which could not be broadcast to {expected}")
+        raise ValueError(
+            f"In `data`, the array for `{name}` has shape {shape}, which could not be broadcast to {expected}"
+        )
 
 
 def stretched(values, name, n_rows, shape) -> np.ndarray:

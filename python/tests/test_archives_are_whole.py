@@ -1,4 +1,4 @@
-"""Calls of archives happen as a whole or not at all: also those that fail, those of other threads, and interrupted ones."""
+"""Calls of archives happen as a whole or not at all, also beside other threads, when they fail, or are interrupted."""
 
 import copy
 import pickle

@@ -14,15 +14,15 @@ from luminary.archives._settings import missing_value
 #: Fields that the engine reads, in its order.
 _NATIVE_FIELDS = ("solution", "objective", "measures", "threshold", "index")
 #: Elites that an iteration reads at a time.
-_CHUNK = 256
+_CHUNK = 128
 
 
 class CellReader(ArchiveBase):
     """The half of a :class:`CellArchive` that reads.
 
-    Its other half makes ``_native``, the engine's archive; ``_lookup``, a second one that only knows the cells of measures,
-    or None; ``_by_cell``, arrays by cell of the fields that the engine cannot hold; ``_dtypes``, ``_solution_shape`` and
-    ``_native_dim``; ``_lock``, ``_rng``, and ``_n_changes``, the number of changes so far.
+    Its other half makes ``_native``, the engine's archive; ``_lookup``, a second one that only knows the cells of
+    measures, or None; ``_by_cell``, arrays by cell of the fields that the engine cannot hold; ``_dtypes``,
+    ``_solution_shape`` and ``_native_dim``; ``_lock``, ``_rng``, and ``_n_changes``, the number of changes so far.
     """
 
     @property
@@ -183,16 +183,23 @@ class CellReader(ArchiveBase):
                     raise ValueError(
                         "Cannot take a larger sample than the number of elites in the archive when 'replace=False'"
                     )
-                slots = self._rng.choice(n_elites, size=n, replace=replace).astype(np.int64, copy=False)
+                slots = self._drawn(n_elites, n, replace)
                 arrays = self._arrays(len(slots), names)
                 # As above: drawn elites may be gone.
                 if self._native.read_slots(slots, arrays):
                     return self._fields(names, arrays)
 
+    def _drawn(self, n_elites, n, replace):
+        """Positions of ``n`` elites."""
+        if replace:
+            # What `choice` draws, too, after looking at its arguments for longer than all the rest takes.
+            return self._rng.integers(n_elites, size=n, dtype=np.int64)
+        return self._rng.choice(n_elites, size=n, replace=False).astype(np.int64, copy=False)
+
     # Arrays for the engine to write into, and fields made of them.
 
     def _arrays(self, n, names):
-        """Empty arrays for ``n`` rows of the native fields among ``names``, in the engine's order; None for the others."""
+        """Empty arrays for ``n`` rows of native fields, in the engine's order; None for those not among ``names``."""
         by_cell = self._by_cell
 
         def empty(name, *shape):

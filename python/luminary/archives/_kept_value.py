@@ -6,8 +6,9 @@ from operator import attrgetter
 
 
 class KeptValue:
-    """An attribute whose value ``read`` computes. It is kept among the archive's own attributes, which Python finds first.
+    """An attribute whose value ``read`` computes.
 
+    It is kept among the archive's own attributes, which Python finds first.
     The archive counts its changes in ``_n_changes``, and removes the value from its attributes after each.
     """
 
@@ -24,8 +25,8 @@ class KeptValue:
         value = self._read(archive)
         vars(archive)[self._name] = value
         if archive._n_changes != n_changes:
-            # Another thread changed the archive after the value was read, and may have removed what was kept before this
-            # value was.
+            # Another thread changed the archive after the value was read, and may have removed what was kept before
+            # this value was.
             vars(archive).pop(self._name, None)
         return value
 
