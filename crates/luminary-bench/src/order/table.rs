@@ -8,8 +8,8 @@ use super::summary::{p_of_difference, summarise};
 use super::trace::{Point, Trace};
 use super::workers::Utilisation;
 
-/// The share of rows order's final score at which speeds are compared: close to the end, but reached by every order
-/// even if it ends a little lower.
+/// The share of rows order's mean final score at which speeds are compared: close to the end. Where a single trial stays
+/// below it there is no number.
 const SPEED_MARK: f64 = 0.95;
 
 /// Scores after the same number of evaluations.
