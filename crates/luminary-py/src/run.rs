@@ -193,6 +193,9 @@ impl NativeRun {
                 let centroids = PyArray1::from_slice(py, cvt.centroids());
                 settings.set_item("centroids", centroids.reshape([cvt.n_cells(), cvt.measure_dim()])?)?;
             }
+            Cells::Categorical(_) | Cells::SlidingBoundaries(_) => {
+                return Err(PyTypeError::new_err("expected a run over a grid or centroids, found other cells"));
+            }
         }
         if let Acceptance::Soft { min_f, .. } = config.acceptance {
             settings.set_item("learning_rate", alpha)?;

@@ -11,8 +11,8 @@ use crate::error::RunError;
 /// left out, because an archive costs only what it holds.
 pub(crate) fn least_bytes(config: &RunConfig, spec: &ProblemSpec) -> u128 {
     let n_cells: u128 = match &config.archive.cells {
-        CellsConfig::Grid(grid) => grid.resolution.iter().map(|&n| n as u128).product(),
         CellsConfig::Cvt(cvt) => cvt.n_cells as u128 * (1 + spec.measure_dim() as u128),
+        cells => cells.n_cells() as u128,
     };
     let algorithm = &config.algorithm;
     let strategy_dim = match algorithm.preset {

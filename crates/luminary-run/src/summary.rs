@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use luminary::archive::{Archive, CellsConfig, Elite};
+use luminary::archive::{Archive, Elite};
 use luminary::restart::RestartCounts;
 use luminary::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
@@ -124,10 +124,7 @@ impl Summary {
             best: row.best,
             mean: row.mean,
             elites: row.elites,
-            cells: match &config.archive.cells {
-                CellsConfig::Grid(grid) => grid.resolution.iter().product(),
-                CellsConfig::Cvt(cvt) => cvt.n_cells,
-            },
+            cells: config.archive.cells.n_cells(),
             restarts: row.restarts,
             restarts_by_cause: None,
             invalid: row.invalid,

@@ -82,7 +82,7 @@ impl Scheduler {
 
     /// Restores a scheduler that was built with these custom emitters; their `load` is given what their `save` gave.
     pub fn from_checkpoint_with(bytes: &[u8], custom: Vec<Box<dyn Emitter>>) -> Result<Self, CheckpointError> {
-        let mut snapshot = Snapshot::decode(bytes)?;
+        let snapshot = Snapshot::decode(bytes)?;
         // Before anything is built: a configuration that asks for more than the state holds is not the state's.
         snapshot.state.check_size(&snapshot.config, custom.len())?;
         let mut scheduler = snapshot.config.build_with(custom)?;
@@ -100,7 +100,7 @@ impl Scheduler {
         archive: Box<dyn Archive>,
         custom: Vec<Box<dyn Emitter>>,
     ) -> Result<Self, CheckpointError> {
-        let mut snapshot = Snapshot::decode(bytes)?;
+        let snapshot = Snapshot::decode(bytes)?;
         snapshot.state.check_size(&snapshot.config, custom.len())?;
         let mut scheduler = snapshot.config.build_with_archive(archive, custom)?;
         scheduler.load(snapshot.state)?;

@@ -124,6 +124,12 @@ pub enum ConfigError {
         /// What the ranker reads.
         column: String,
     },
+    /// A category that a measure has twice.
+    #[error("expected distinct categories, found {name:?} twice")]
+    Category {
+        /// The category.
+        name: String,
+    },
     /// Two settings that exclude each other.
     #[error("{0}")]
     Conflict(&'static str),
@@ -194,6 +200,21 @@ pub enum CallError {
         /// The type of the values.
         found: Dtype,
     },
+    /// A measure that is no category.
+    #[error("expected a category from 0 to {} in measure {measure}, found {found} in row {row}", n_categories - 1)]
+    Category {
+        /// The row.
+        row: usize,
+        /// The measure.
+        measure: usize,
+        /// Number of its categories.
+        n_categories: usize,
+        /// The value.
+        found: f64,
+    },
+    /// A call that the object is not made for.
+    #[error("{0}")]
+    Conflict(&'static str),
     /// A cell that the archive does not have.
     #[error("expected cells below {n_cells}, found {found} in row {row}")]
     NoSuchCell {

@@ -188,6 +188,7 @@ impl PresetConfig {
         SchedulerConfig {
             seed: self.seed,
             archive,
+            result: None,
             emitters: self.emitters(),
             pool: Pool::All,
             initial: is_variation.then_some(InitialPopulation { n_solutions: N_INITIAL, sigma: 1.0 }),

@@ -1,7 +1,5 @@
 //! RESTART: when an emitter gives up its distribution and starts anew from an elite.
 
-use std::any::Any;
-
 use serde::{Deserialize, Serialize};
 
 use crate::error::{CheckpointError, ConfigError};
@@ -11,7 +9,7 @@ use crate::strategy::{StopReason, expect_len};
 pub const FLATNESS: f64 = 1e-12;
 
 /// When to restart, besides the tests that hold for every emitter ([`restart_cause`]).
-pub trait RestartRule: Any + Send {
+pub trait RestartRule: Send {
     /// Why to restart, given what the last iteration showed, or `None` to go on.
     fn cause(&mut self, evidence: &Evidence) -> Option<RestartCause>;
 

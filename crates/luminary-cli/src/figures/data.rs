@@ -49,6 +49,9 @@ impl RunData {
         let measures = names.zip(bounds).map(|(name, &(lower, upper))| Measure::new(name, lower, upper)).collect();
         let cells = match result.cells().expect("runs have archives with cells") {
             EngineCells::Grid(grid) => Cells::Grid { resolution: grid.config().resolution.clone() },
+            EngineCells::Categorical(cells) => Cells::Grid { resolution: cells.config().resolution() },
+            // Intervals of unequal width are drawn alike.
+            EngineCells::SlidingBoundaries(cells) => Cells::Grid { resolution: cells.config().resolution.clone() },
             EngineCells::Cvt(cvt) => Cells::Centroids { points: cvt.centroids().to_vec() },
         };
         let preset = config.algorithm.preset;

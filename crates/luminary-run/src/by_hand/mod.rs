@@ -196,7 +196,7 @@ impl ByHand {
 
     fn end_iteration(&mut self) -> Result<(), RunError> {
         let iteration = self.scheduler.iterations();
-        if iteration % self.config.run.metrics_every == 0 || self.is_finished() {
+        if iteration.is_multiple_of(self.config.run.metrics_every) || self.is_finished() {
             let row = MetricsRow::of(&self.scheduler, self.config.goal(), self.seconds);
             self.log.append(&row).map_err(RunError::io("append to", &self.folder.file(METRICS)))?;
         }

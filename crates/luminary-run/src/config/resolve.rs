@@ -82,10 +82,7 @@ struct Context {
 fn read_archive(section: &mut Section, spec: &ProblemSpec, context: Context) -> Result<ArchiveSettings, Fault> {
     let Context { budget, alpha, .. } = context;
     let cells = read_cells(section, spec)?;
-    let n_cells = match &cells {
-        CellsConfig::Grid(grid) => product(&grid.resolution).unwrap_or(usize::MAX),
-        CellsConfig::Cvt(cvt) => cvt.n_cells,
-    };
+    let n_cells = cells.n_cells();
     let learning_rate = match section.take("learning_rate") {
         Some(setting) => read_learning_rate(&setting, budget)?,
         None if n_cells == REFERENCE_CELLS => LearningRate::Fixed(alpha),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::column::{ColumnData, ExtraColumn};
 use crate::error::CallError;
+use crate::kernels;
 
 /// Rows offered to an archive, stored row by row.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,7 @@ impl<'a> Batch<'a> {
     ///
     /// # Errors
     /// The first that does not.
-    pub fn check(
+    pub fn check_shape(
         &self,
         solution_dim: usize,
         measure_dim: usize,
@@ -66,6 +67,27 @@ impl<'a> Batch<'a> {
             check("an extra column", "rows x its width", column.width, values.len())?;
         }
         Ok(())
+    }
+
+    /// Checks that objectives and measures are finite, if the policy wants them to be.
+    ///
+    /// # Errors
+    /// The first value that is not.
+    pub fn check_finite(&self, policy: NonFinite) -> Result<(), CallError> {
+        if policy == NonFinite::Reject || self.is_finite() {
+            return Ok(());
+        }
+        let broken = (0..self.n_rows()).find_map(|row| self.non_finite_in(row).map(|found| (row, found)));
+        match broken {
+            Some((row, (what, value))) => Err(CallError::NonFinite { what, row, value }),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether all objectives and measures are finite. Nearly always they are, and whole buffers are looked through
+    /// faster than rows.
+    pub(super) fn is_finite(&self) -> bool {
+        kernels::all_finite(self.objectives) && kernels::all_finite(self.measures)
     }
 
     /// The first value of a row that is NaN or infinite, with the name of its buffer.

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::cell::{Acceptance, CellArchive, CellsConfig, GridConfig, UpdateRule};
+use super::density::{DensityArchive, DensityConfig};
+use super::dns::{DnsArchive, DnsConfig};
+use super::proximity::{ProximityArchive, ProximityConfig};
 use super::{Archive, ExtraColumn};
 use crate::error::ConfigError;
 
@@ -35,6 +38,12 @@ pub struct ArchiveConfig {
 pub enum ArchiveKind {
     /// An elite in each cell of measure space.
     Cells(CellsConfig),
+    /// Elites that lie apart from each other.
+    Proximity(ProximityConfig),
+    /// A population whose members are far from fitter ones.
+    Dns(DnsConfig),
+    /// No elites, but how densely rows lie.
+    Density(DensityConfig),
     /// An archive of your own, which is handed to the scheduler and cannot be built from a configuration.
     Custom {
         /// Lower and upper bound of each measure.
@@ -78,6 +87,9 @@ impl ArchiveConfig {
     pub fn build(&self) -> Result<Box<dyn Archive>, ConfigError> {
         Ok(match &self.kind {
             ArchiveKind::Cells(_) => Box::new(self.build_cells()?),
+            ArchiveKind::Proximity(config) => Box::new(ProximityArchive::new(self, config)?),
+            ArchiveKind::Dns(config) => Box::new(DnsArchive::new(self, config)?),
+            ArchiveKind::Density(config) => Box::new(DensityArchive::new(self, config)?),
             ArchiveKind::Custom { .. } => {
                 return Err(ConfigError::Conflict(
                     "expected an archive that is built from its configuration, found a custom one: hand it over with \
@@ -99,6 +111,9 @@ impl ArchiveConfig {
     pub fn measure_dim(&self) -> usize {
         match &self.kind {
             ArchiveKind::Cells(cells) => cells.measure_dim(),
+            ArchiveKind::Proximity(config) => config.measure_bounds.len(),
+            ArchiveKind::Dns(config) => config.measure_bounds.len(),
+            ArchiveKind::Density(config) => config.measure_bounds.len(),
             ArchiveKind::Custom { measure_bounds } => measure_bounds.len(),
         }
     }

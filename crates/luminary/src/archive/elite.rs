@@ -21,7 +21,7 @@ pub struct Elite<'a> {
     pub threshold: Option<f64>,
     /// How many rows have landed in its cell, if the archive counts them.
     pub visits: Option<u64>,
-    /// How many times rows have been added to the archive since this one was seated, if the archive counts them.
+    /// How many rows have been offered to the archive after this one, if the archive counts them.
     pub age: Option<u64>,
     extras: Extras<'a>,
 }
@@ -78,12 +78,15 @@ pub struct Best {
     pub threshold: Option<f64>,
     #[serde(default)]
     pub(super) extras: Vec<Column>,
+    /// Its number among all rows ever offered.
+    #[serde(default)]
+    pub(super) number: u64,
 }
 
 impl Best {
     /// A solution of which nothing else is known: for archives of your own.
     pub fn new(solution: Vec<f64>, objective: f64, measures: Vec<f64>) -> Self {
-        Self { cell: None, objective, measures, solution, threshold: None, extras: Vec::new() }
+        Self { cell: None, objective, measures, solution, threshold: None, extras: Vec::new(), number: 0 }
     }
 
     /// The values of an extra column, by its position in the configuration.

@@ -1,7 +1,12 @@
 //! ADD: archives of elites.
 //!
-//! [`Archive`] is all that a scheduler and its emitters know of one. [`CellArchive`] cuts measure space into cells, by a
-//! grid or a centroidal Voronoi tessellation, and keeps an elite in each.
+//! [`Archive`] is all that a scheduler and its emitters know of one.
+//!
+//! - [`CellArchive`] cuts measure space into cells and keeps an elite in each: a grid, a centroidal Voronoi tessellation,
+//!   combinations of categories, or a grid with sliding boundaries.
+//! - [`ProximityArchive`] keeps what is far from its elites, [`DnsArchive`] what is far from fitter solutions.
+//! - [`DensityArchive`] and [`DiscountArchive`] keep no solutions. They say how dense measure space is, and what threshold
+//!   a model gives it; a result archive beside them keeps the elites.
 //!
 //! A *soft* archive (CMA-MAE) keeps a threshold in each cell that follows the accepted objectives with a learning
 //! rate alpha; an *elitist* one (MAP-Elites, CMA-ME, every result archive) keeps the best. Because a soft archive may
@@ -15,10 +20,16 @@ mod config;
 mod cell;
 pub mod cvt;
 mod learning_rate;
+mod proximity;
+mod dns;
+mod density;
+mod discount;
 mod novelty;
+mod nearest;
 mod stats;
 mod rows;
 mod rows_state;
+mod population;
 mod saved;
 
 use std::any::Any;
@@ -27,18 +38,25 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 
 pub use batch::{Batch, NonFinite};
-pub use cell::{Acceptance, BORDER_EPSILON, CellArchive, Cells, CellsConfig, Grid, GridConfig, UpdateRule};
+pub use cell::{
+    Acceptance, BORDER_EPSILON, Categorical, CategoricalConfig, CellArchive, Cells, CellsConfig, Grid, GridConfig,
+    SlidingBoundaries, SlidingBoundariesConfig, UpdateRule,
+};
 pub use column::{ColumnData, Dtype, ExtraColumn};
 pub use config::{ArchiveConfig, ArchiveKind};
 pub use cvt::{CentroidSource, Cvt, CvtConfig};
+pub use density::{DensityArchive, DensityConfig};
+pub use discount::{DiscountArchive, DiscountConfig, DiscountModel, Training};
+pub use dns::{DnsArchive, DnsConfig};
 pub use elite::{Best, Elite};
 pub use learning_rate::{KAPPA, LearningRate, budget_learning_rate, convert_learning_rate};
+pub use proximity::{Competition, ProximityArchive, ProximityConfig, ThresholdDecay};
 pub use report::{AddReport, ReportColumn, Seated, Status};
 pub(crate) use saved::ArchiveState;
 pub use stats::ArchiveStats;
 
 use crate::emitter::EliteSource;
-use crate::error::{CallError, CheckpointError};
+use crate::error::{CallError, CheckpointError, ConfigError};
 
 /// Cells are counted in 32 bits, and one value is kept back for "slot plus one".
 pub const MAX_CELLS: usize = u32::MAX as usize - 1;
@@ -66,7 +84,7 @@ impl CellIdx {
 /// ones: see [`SchedulerConfig::build_with_archive`](crate::scheduler::SchedulerConfig::build_with_archive). What you put
 /// in you get back out of the scheduler by `downcast_ref`.
 pub trait Archive: EliteSource + Any + Debug + Send + Sync {
-    /// Offers rows to the archive and reports what became of each. [`Batch::check`] and [`AddReport::begin`] do what
+    /// Offers rows to the archive and reports what became of each. [`check`](Self::check) and [`AddReport::begin`] do what
     /// every archive has to do first.
     ///
     /// # Errors
@@ -95,6 +113,15 @@ pub trait Archive: EliteSource + Any + Debug + Send + Sync {
     /// Forgets everything that was added; room and configuration stay.
     fn clear(&mut self);
 
+    /// Checks what [`add`](Self::add) checks, and changes nothing.
+    ///
+    /// # Errors
+    /// As `add`.
+    fn check(&self, batch: &Batch<'_>, policy: NonFinite) -> Result<(), CallError> {
+        batch.check_shape(self.solution_dim(), self.measure_dim(), self.extra_columns())?;
+        batch.check_finite(policy)
+    }
+
     /// Whether there is no elite yet.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -114,6 +141,25 @@ pub trait Archive: EliteSource + Any + Debug + Send + Sync {
     fn report_columns(&self) -> &[ReportColumn] {
         &[]
     }
+
+    /// Whether the archive keeps solutions. One that does not needs a result archive beside it, whose elites emitters
+    /// then see.
+    fn keeps_elites(&self) -> bool {
+        true
+    }
+
+    /// Whether this result archive can stand beside the archive; a scheduler asks before it calls
+    /// [`learn`](Self::learn).
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    fn check_result(&self, _result: &dyn Archive) -> Result<(), ConfigError> {
+        Ok(())
+    }
+
+    /// For an archive that learns from the result archive beside it: the scheduler calls this once at the beginning, and
+    /// after every tell.
+    fn learn(&mut self, _result: &dyn Archive) {}
 
     /// The cells that measure space is cut into, if it is.
     fn cells(&self) -> Option<&Cells> {

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Batch, CellIdx, NonFinite};
-use crate::error::CallError;
-use crate::kernels;
+use super::{Batch, CellIdx};
 
 /// What became of a row. The order is the order of the two-stage rankers: a new cell beats an improved one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -42,6 +40,8 @@ pub struct AddReport {
     pub visits: Vec<u64>,
     /// Number of invalid rows.
     pub n_invalid: usize,
+    /// The row that is now the best solution ever, if it is one of this batch.
+    pub best: Option<usize>,
     /// Mean distance of each row to its nearest elites before the batch, if the archive looks at it.
     pub novelty: Option<Vec<f64>>,
     /// How many of its nearest elites each row beats, if the archive counts them.
@@ -54,7 +54,8 @@ pub struct AddReport {
     /// The threshold at each row's measures before the batch, if the archive has a model of it.
     pub discount: Option<Vec<f64>>,
     /// The rows that sit in the archive after the call. Collected only for a report that asks for them; see
-    /// [`with_seated`](Self::with_seated).
+    /// [`with_seated`](Self::with_seated). With sliding boundaries a row that was rejected may be among them, and rows of
+    /// earlier batches may have come back, because moved borders give recent rows another chance.
     pub seated: Option<Vec<Seated>>,
     pub(super) accepted: Vec<(CellIdx, u32)>,
 }
@@ -90,27 +91,19 @@ impl AddReport {
         Self { seated: Some(Vec::new()), ..Self::default() }
     }
 
-    /// What every archive does first, for archives of your own: refuses values that are not finite, or by the policy
-    /// calls their rows invalid, and starts all other rows as rejected. The optional columns that the archive will fill
-    /// are NaN; other ones are absent.
-    ///
-    /// # Errors
-    /// A value that is not finite; the report is unchanged then.
-    pub fn begin(&mut self, batch: &Batch<'_>, policy: NonFinite, fills: &[ReportColumn]) -> Result<(), CallError> {
-        let n_rows = batch.n_rows();
-        // Nearly always there is nothing to find, and whole buffers are looked through faster than rows.
-        let all_finite = kernels::all_finite(batch.objectives) && kernels::all_finite(batch.measures);
-        let rows = if all_finite { 0..0 } else { 0..n_rows };
-        let broken = rows.clone().find_map(|row| batch.non_finite_in(row).map(|found| (row, found)));
-        if let (NonFinite::Fail, Some((row, (what, value)))) = (policy, broken) {
-            return Err(CallError::NonFinite { what, row, value });
+    /// Starts the report of a batch that was checked: rows that are not finite are invalid, all others rejected so far.
+    /// The optional columns that the archive will fill are NaN, the other ones absent.
+    pub fn begin(&mut self, batch: &Batch<'_>, fills: &[ReportColumn]) {
+        self.reset(batch.n_rows(), fills);
+        if !batch.is_finite() {
+            (0..batch.n_rows()).filter(|&row| batch.non_finite_in(row).is_some()).for_each(|row| self.refuse(row));
         }
-        self.reset(n_rows, fills);
-        for row in rows.filter(|&row| batch.non_finite_in(row).is_some()) {
-            self.status[row] = Status::Invalid;
-            self.n_invalid += 1;
-        }
-        Ok(())
+    }
+
+    /// Calls a row invalid.
+    pub fn refuse(&mut self, row: usize) {
+        self.status[row] = Status::Invalid;
+        self.n_invalid += 1;
     }
 
     fn reset(&mut self, n_rows: usize, fills: &[ReportColumn]) {
@@ -122,6 +115,7 @@ impl AddReport {
         self.visits.clear();
         self.visits.resize(n_rows, 0);
         self.n_invalid = 0;
+        self.best = None;
         self.accepted.clear();
         if let Some(seated) = &mut self.seated {
             seated.clear();

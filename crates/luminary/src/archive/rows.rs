@@ -2,7 +2,7 @@
 //!
 //! Elites live in *slots*, counted from zero without gaps, so that a uniform draw over elites is one random index.
 
-use super::column::{Column, ExtraColumn};
+use super::column::{Column, ColumnData, ExtraColumn};
 use super::{Batch, Elite};
 
 /// Elites by slot.
@@ -15,8 +15,8 @@ pub(super) struct Rows {
     pub(super) objectives: Vec<f64>,
     pub(super) measures: Vec<f64>,
     pub(super) extras: Vec<Column>,
-    /// The number of the call that seated each elite, from which its age follows.
-    pub(super) seated_at: Vec<u64>,
+    /// The number of each elite among all rows ever offered, from which its age follows.
+    pub(super) numbers: Vec<u64>,
 }
 
 impl Rows {
@@ -29,7 +29,7 @@ impl Rows {
             objectives: Vec::new(),
             measures: Vec::new(),
             extras: extra_columns.iter().map(|column| Column::new(column.dtype)).collect(),
-            seated_at: Vec::new(),
+            numbers: Vec::new(),
         }
     }
 
@@ -48,7 +48,7 @@ impl Rows {
         room(&mut self.solutions, self.solution_dim)
             && room(&mut self.measures, self.measure_dim)
             && room(&mut self.objectives, 1)
-            && self.seated_at.try_reserve_exact(n_rows).is_ok()
+            && self.numbers.try_reserve_exact(n_rows).is_ok()
             && self.extras.iter_mut().zip(&self.extra_columns).all(|(values, column)| {
                 n_rows.checked_mul(column.width).is_some_and(|length| values.try_reserve(length))
             })
@@ -60,18 +60,18 @@ impl Rows {
     }
 
     /// Puts a row of a batch into a new slot.
-    pub(super) fn push(&mut self, batch: &Batch<'_>, row: usize, now: u64) {
+    pub(super) fn push(&mut self, batch: &Batch<'_>, row: usize, number: u64) {
         self.objectives.push(batch.objectives[row]);
         self.solutions.extend_from_slice(&batch.solutions[row * self.solution_dim..][..self.solution_dim]);
         self.measures.extend_from_slice(&batch.measures[row * self.measure_dim..][..self.measure_dim]);
         for ((values, column), from) in self.extras.iter_mut().zip(&self.extra_columns).zip(batch.extras) {
             values.push_row(from, row, column.width);
         }
-        self.seated_at.push(now);
+        self.numbers.push(number);
     }
 
     /// Puts a row of a batch into a slot that is taken and returns the objective of the elite it replaces.
-    pub(super) fn replace(&mut self, slot: usize, batch: &Batch<'_>, row: usize, now: u64) -> f64 {
+    pub(super) fn replace(&mut self, slot: usize, batch: &Batch<'_>, row: usize, number: u64) -> f64 {
         let solution = &batch.solutions[row * self.solution_dim..][..self.solution_dim];
         let measures = &batch.measures[row * self.measure_dim..][..self.measure_dim];
         self.solutions[slot * self.solution_dim..][..self.solution_dim].copy_from_slice(solution);
@@ -79,7 +79,7 @@ impl Rows {
         for ((values, column), from) in self.extras.iter_mut().zip(&self.extra_columns).zip(batch.extras) {
             values.set_row(slot, from, row, column.width);
         }
-        self.seated_at[slot] = now;
+        self.numbers[slot] = number;
         std::mem::replace(&mut self.objectives[slot], batch.objectives[row])
     }
 
@@ -89,20 +89,30 @@ impl Rows {
         self.solutions.clear();
         self.measures.clear();
         self.extras.iter_mut().for_each(Column::clear);
-        self.seated_at.clear();
+        self.numbers.clear();
     }
 
-    /// What the columns know of an elite, after `n_adds` calls.
-    pub(super) fn elite(&self, slot: usize, n_adds: u64) -> Elite<'_> {
+    /// What the columns know of an elite, after `n_offered` rows.
+    pub(super) fn elite(&self, slot: usize, n_offered: u64) -> Elite<'_> {
         let solution = &self.solutions[slot * self.solution_dim..][..self.solution_dim];
         let measures = &self.measures[slot * self.measure_dim..][..self.measure_dim];
         let mut elite = Elite::new(solution, self.objectives[slot], measures);
-        elite.age = Some(n_adds - self.seated_at[slot]);
+        elite.age = Some(n_offered.saturating_sub(1 + self.numbers[slot]));
         elite.with_extras(&self.extras, slot, self.len())
     }
 
+    /// The extra columns as a batch carries them.
+    pub(super) fn extra_data(&self) -> Vec<ColumnData<'_>> {
+        self.extras.iter().map(Column::data).collect()
+    }
+
+    /// All rows as a batch, with [`extra_data`](Self::extra_data).
+    pub(super) fn batch<'a>(&'a self, extras: &'a [ColumnData<'a>]) -> Batch<'a> {
+        Batch { solutions: &self.solutions, objectives: &self.objectives, measures: &self.measures, extras }
+    }
+
     pub(super) fn bytes_in_use(&self) -> usize {
-        let numbers = self.solutions.len() + self.objectives.len() + self.measures.len() + self.seated_at.len();
+        let numbers = self.solutions.len() + self.objectives.len() + self.measures.len() + self.numbers.len();
         8 * numbers + self.extras.iter().map(Column::bytes_in_use).sum::<usize>()
     }
 }

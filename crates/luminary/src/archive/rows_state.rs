@@ -19,9 +19,9 @@ pub(super) struct RowsState<'a> {
     #[serde(with = "serde_floats")]
     solutions: Floats<'a>,
     extras: Vec<ExtraState>,
-    /// The calls that seated the elites, eight bytes each. States of version 0.1 have none.
+    /// The numbers of the rows, eight bytes each. States of version 0.1 have none.
     #[serde(default)]
-    seated_at: Option<ByteBuf>,
+    numbers: Option<ByteBuf>,
 }
 
 /// The bytes of an extra column's values.
@@ -46,7 +46,7 @@ impl<'a> RowsState<'a> {
             measures: (&rows.measures).into(),
             solutions: (&rows.solutions).into(),
             extras: rows.extras.iter().map(extra).collect(),
-            seated_at: Some(ByteBuf::from(ColumnData::U64(&rows.seated_at).to_le_bytes())),
+            numbers: Some(ByteBuf::from(ColumnData::U64(&rows.numbers).to_le_bytes())),
         }
     }
 
@@ -55,9 +55,9 @@ impl<'a> RowsState<'a> {
         self.objectives.len()
     }
 
-    /// Checks that every column has the length it has in an archive of this shape, and that no elite was seated after
-    /// the last of `n_adds` calls.
-    pub(super) fn check(&self, shape: RowsShape<'_>, n_adds: u64) -> Result<(), CheckpointError> {
+    /// Checks that every column has the length it has in an archive of this shape, and that the rows are among the first
+    /// `n_offered`.
+    pub(super) fn check(&self, shape: RowsShape<'_>, n_offered: u64) -> Result<(), CheckpointError> {
         let n_elites = self.len();
         expect_column(n_elites, shape.measure_dim, self.measures.len())?;
         expect_column(n_elites, shape.solution_dim, self.solutions.len())?;
@@ -65,21 +65,20 @@ impl<'a> RowsState<'a> {
         for (column, extra) in shape.extra_columns.iter().zip(&self.extras) {
             expect_column(n_elites, column.width.saturating_mul(column.dtype.size()), extra.values.len())?;
         }
-        if let Some(seated_at) = &self.seated_at {
-            expect_column(n_elites, size_of::<u64>(), seated_at.len())?;
-            if let Some(late) = numbers(seated_at).find(|&seated_at| seated_at > n_adds) {
-                return Err(CheckpointError::Mismatch {
-                    what: "archive's ages",
-                    expected: format!("elites of the first {n_adds} calls"),
-                    found: format!("one of call {late}"),
-                });
-            }
+        let Some(numbers) = &self.numbers else { return Ok(()) };
+        expect_column(n_elites, size_of::<u64>(), numbers.len())?;
+        match read_numbers(numbers).find(|&number| number >= n_offered) {
+            None => Ok(()),
+            Some(late) => Err(CheckpointError::Mismatch {
+                what: "archive's row numbers",
+                expected: format!("numbers below {n_offered}"),
+                found: late.to_string(),
+            }),
         }
-        Ok(())
     }
 
     /// Copies the columns, which were checked, into rows: not moved, so that reserved room stays.
-    pub(super) fn load_into(&self, rows: &mut Rows) {
+    pub(super) fn load_into(&self, rows: &mut Rows, n_offered: u64) {
         rows.clear();
         rows.objectives.extend_from_slice(&self.objectives);
         rows.measures.extend_from_slice(&self.measures);
@@ -87,26 +86,26 @@ impl<'a> RowsState<'a> {
         for (values, extra) in rows.extras.iter_mut().zip(&self.extras) {
             values.extend_from_le_bytes(&extra.values);
         }
-        match &self.seated_at {
-            Some(seated_at) => rows.seated_at.extend(numbers(seated_at)),
-            None => rows.seated_at.resize(self.objectives.len(), 0),
+        match &self.numbers {
+            Some(numbers) => rows.numbers.extend(read_numbers(numbers)),
+            // As if they had come last, so that their age is counted from now on.
+            None => rows.numbers.resize(self.objectives.len(), n_offered.saturating_sub(1)),
         }
     }
 }
 
-/// Checks that a saved best solution is one of an archive of this shape.
-pub(super) fn check_best(best: Option<&mut Best>, shape: RowsShape<'_>) -> Result<(), CheckpointError> {
+/// Checks that a saved best solution is one of an archive of this shape. States of version 0.1 have no extra values of it.
+pub(super) fn check_best(best: Option<&Best>, shape: RowsShape<'_>) -> Result<(), CheckpointError> {
     let Some(best) = best else { return Ok(()) };
     expect_column(1, shape.solution_dim, best.solution.len())?;
     expect_column(1, shape.measure_dim, best.measures.len())?;
-    // States of version 0.1 have no extra values of the best solution.
-    if best.extras.is_empty() {
-        best.extras = shape.extra_columns.iter().map(|column| Column::new(column.dtype)).collect();
-        return Ok(());
+    if !best.extras.is_empty() {
+        expect_column(shape.extra_columns.len(), 1, best.extras.len())?;
     }
-    expect_column(shape.extra_columns.len(), 1, best.extras.len())?;
     for (column, values) in shape.extra_columns.iter().zip(&best.extras) {
-        expect_column(1, column.width, values.len())?;
+        if values.len() != 0 {
+            expect_column(1, column.width, values.len())?;
+        }
         if values.data().dtype() != column.dtype {
             return Err(CheckpointError::Mismatch {
                 what: "archive's best solution",
@@ -116,6 +115,16 @@ pub(super) fn check_best(best: Option<&mut Best>, shape: RowsShape<'_>) -> Resul
         }
     }
     Ok(())
+}
+
+/// A saved best solution with a column for every extra value, which is empty if it was not saved.
+pub(super) fn complete_best(best: Option<Best>, extra_columns: &[ExtraColumn]) -> Option<Best> {
+    best.map(|mut best| {
+        if best.extras.is_empty() {
+            best.extras = extra_columns.iter().map(|column| Column::new(column.dtype)).collect();
+        }
+        best
+    })
 }
 
 /// Checks the length of a column.
@@ -130,7 +139,7 @@ pub(super) fn expect_column(n_rows: usize, width: usize, found: usize) -> Result
     }
 }
 
-fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> {
+fn read_numbers(bytes: &[u8]) -> impl Iterator<Item = u64> {
     let (numbers, _) = bytes.as_chunks::<8>();
     numbers.iter().map(|&number| u64::from_le_bytes(number))
 }

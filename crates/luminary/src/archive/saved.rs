@@ -24,7 +24,7 @@ impl ArchiveState {
 
     /// Checks that an archive of this configuration is not larger than the state, so that building it takes no more
     /// memory than the saved archive did. Only archives with cells take memory before they have elites.
-    pub(crate) fn check(&mut self, config: &ArchiveConfig) -> Result<(), CheckpointError> {
+    pub(crate) fn check(&self, config: &ArchiveConfig) -> Result<(), CheckpointError> {
         let ArchiveKind::Cells(cells) = &config.kind else { return Ok(()) };
         match self {
             Self::Bytes(bytes) => rmp_serde::from_slice::<CellState<'_>>(bytes)?.check(config, cells.n_cells()),

@@ -11,6 +11,7 @@ use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
 use crate::ranker::{Column, Ranker, RankerConfig};
 use crate::restart::{RestartCause, RestartConfig, RestartCounts};
+use crate::scheduler::TicketKind;
 use crate::serde_floats::{self, Floats};
 use crate::strategy::gradient::{GradientConfig, GradientOptimizer, GradientState};
 use crate::strategy::{
@@ -225,6 +226,16 @@ impl ArborescenceEmitter {
 impl Emitter for ArborescenceEmitter {
     fn batch_size(&self) -> usize {
         self.strategy().batch_size()
+    }
+
+    fn awaits(&self, kind: TicketKind, n_rows: usize) -> bool {
+        match kind {
+            TicketKind::Gradient => n_rows == self.n_gradients(),
+            TicketKind::Value => {
+                let is_drawn = self.coefficients.len() == n_rows * self.n_coefficients();
+                is_drawn && self.strategy().n_asked().is_none_or(|n_asked| n_asked == n_rows)
+            }
+        }
     }
 
     fn n_gradients(&self) -> usize {

@@ -24,6 +24,11 @@ pub trait EliteSource: Sync {
         }
     }
 
+    /// The solution of a drawn elite, or `None` while there is none. Cheaper than [`draw`](Self::draw).
+    fn draw_solution(&self, rng: &mut WideRng) -> Option<&[f64]> {
+        self.draw_index(rng).map(|i| self.elite_solution(i))
+    }
+
     /// Draws an elite, or `None` while there is none.
     fn draw(&self, rng: &mut WideRng) -> Option<EliteView<'_>> {
         self.draw_index(rng).map(|i| self.elite(i))
@@ -77,9 +82,4 @@ impl<A: Archive> EliteSource for A {
         let view = EliteView::new(elite.solution, elite.objective, elite.measures);
         EliteView { visits: elite.visits, age: elite.age, ..view }
     }
-}
-
-/// The solution of a drawn elite, or `None` while there is none.
-pub(super) fn draw_solution<'a>(elites: &'a dyn EliteSource, rng: &mut WideRng) -> Option<&'a [f64]> {
-    elites.draw_index(rng).map(|i| elites.elite_solution(i))
 }

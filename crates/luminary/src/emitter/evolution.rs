@@ -7,6 +7,7 @@ use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, LearnerP
 use crate::error::{CheckpointError, ConfigError};
 use crate::ranker::{Column, Ranker, RankerConfig};
 use crate::restart::{RestartConfig, RestartCounts};
+use crate::scheduler::TicketKind;
 use crate::strategy::{Bounds, EvolutionStrategy, Strategy, StrategyConfig, StrategyShape};
 
 /// Settings of the evolution strategy emitter.
@@ -80,6 +81,10 @@ impl EvolutionEmitter {
 impl Emitter for EvolutionEmitter {
     fn batch_size(&self) -> usize {
         self.strategy().batch_size()
+    }
+
+    fn awaits(&self, kind: TicketKind, n_rows: usize) -> bool {
+        kind == TicketKind::Value && self.strategy().n_asked().is_none_or(|n_asked| n_asked == n_rows)
     }
 
     fn ask(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
-use super::elites::draw_solution;
 use super::jacobian::take_jacobian;
 use super::operator::{check_sigmas, scale_noise_around};
 use super::start::{Start, StartState};
 use super::{EliteSource, Emitter, EmitterShape, EmitterState, check_batch_size, check_sigma, wrong_state};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
+use crate::scheduler::TicketKind;
 use crate::serde_floats::{self, Floats};
 use crate::strategy::{Bounds, expect_len};
 
@@ -118,10 +118,10 @@ impl GradientOperatorEmitter {
         let Self { sigma, line_sigma, start, rng, .. } = self;
         rng.fill_normal(rows);
         for row in rows.chunks_exact_mut(start.x0.len()) {
-            let parent = draw_solution(elites, rng).unwrap_or(&start.x0);
+            let parent = elites.draw_solution(rng).unwrap_or(&start.x0);
             scale_noise_around(parent, sigma, row);
             let Some(line_sigma) = line_sigma else { continue };
-            let other = draw_solution(elites, rng).unwrap_or(&start.x0);
+            let other = elites.draw_solution(rng).unwrap_or(&start.x0);
             let stretch = *line_sigma * rng.normal();
             for ((x, other), parent) in row.iter_mut().zip(other).zip(parent) {
                 *x += stretch * (other - parent);
@@ -167,6 +167,10 @@ impl Emitter for GradientOperatorEmitter {
     /// points, because the archive was empty then and no longer is.
     fn n_rows(&self, elites: &dyn EliteSource) -> usize {
         self.start.n_due(elites).unwrap_or(self.points.len() / self.start.x0.len())
+    }
+
+    fn awaits(&self, kind: TicketKind, n_rows: usize) -> bool {
+        kind == TicketKind::Value || self.points.len() == n_rows * self.start.x0.len()
     }
 
     fn n_gradients(&self) -> usize {

@@ -6,7 +6,6 @@ use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
-use super::elites::draw_solution;
 use super::{EliteSource, EmitterShape, Feedback, LearnerParts};
 use crate::error::{CheckpointError, ConfigError};
 use crate::ranker::{Column, RankOutcome, Ranker};
@@ -131,7 +130,7 @@ impl Learner {
 
     /// An elite to restart from.
     pub(super) fn draw_elite<'a>(&mut self, elites: &'a dyn EliteSource) -> Option<&'a [f64]> {
-        draw_solution(elites, &mut self.memory.rng)
+        elites.draw_solution(&mut self.memory.rng)
     }
 
     /// Starts anew with the strategy at `mean`.

@@ -33,6 +33,7 @@ pub use variation::{GaussianConfig, GeneticConfig, IsoLineConfig, VariationEmitt
 use crate::error::{CheckpointError, ConfigError};
 use crate::ranker::Column;
 use crate::restart::RestartCounts;
+use crate::scheduler::TicketKind;
 use crate::strategy::{Bounds, MAX_BATCH_SIZE};
 
 /// A source of solutions that learns from what became of them.
@@ -92,6 +93,12 @@ pub trait Emitter: Any + Send {
     /// Takes the Jacobians at those solutions: for each, `1 + k` rows, the objective's gradient first.
     fn tell_gradients(&mut self, _jacobians: &[f64]) {}
 
+    /// Whether results of so many rows of this kind can be told now; a checkpoint that says that they are out is refused
+    /// otherwise.
+    fn awaits(&self, _kind: TicketKind, _n_rows: usize) -> bool {
+        true
+    }
+
     /// Restarts so far; `None` for an emitter that has nothing to restart.
     fn restarts(&self) -> Option<RestartCounts> {
         None
@@ -130,6 +137,24 @@ pub enum EmitterState<'a> {
     GradientOperator(gradient_operator::GradientOperatorState<'a>),
     /// Of a custom emitter, in its own encoding.
     Custom(serde_bytes::ByteBuf),
+}
+
+impl EmitterState<'_> {
+    /// The state of a custom emitter, in its own encoding.
+    pub fn custom(bytes: Vec<u8>) -> Self {
+        Self::Custom(bytes.into())
+    }
+
+    /// What a custom emitter saved.
+    ///
+    /// # Errors
+    /// The state of a built-in emitter.
+    pub fn into_custom_bytes(self) -> Result<Vec<u8>, CheckpointError> {
+        match self {
+            Self::Custom(bytes) => Ok(bytes.into_vec()),
+            _ => Err(wrong_state()),
+        }
+    }
 }
 
 pub(crate) fn wrong_state() -> CheckpointError {
@@ -172,7 +197,8 @@ pub struct EmitterShape<'a> {
 }
 
 impl EmitterShape<'_> {
-    fn rng(&self, stream: &str) -> WideRng {
+    /// The emitter's random stream of this name.
+    pub fn rng(&self, stream: &str) -> WideRng {
         WideRng::from_path(self.seed, &format!("{}/{stream}", self.path))
     }
 }

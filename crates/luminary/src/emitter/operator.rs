@@ -3,7 +3,6 @@
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
-use super::elites::draw_solution;
 use super::{EliteSource, check_sigma};
 use crate::error::ConfigError;
 use crate::kernels;
@@ -45,14 +44,14 @@ impl Operator {
         match self {
             Self::Gaussian { sigma } => {
                 for row in rows.chunks_exact_mut(x0.len()) {
-                    let parent = draw_solution(elites, rng).unwrap_or(x0);
+                    let parent = elites.draw_solution(rng).unwrap_or(x0);
                     scale_noise_around(parent, sigma, row);
                 }
             }
             Self::IsoLine { iso_sigma, line_sigma } => {
                 for row in rows.chunks_exact_mut(x0.len()) {
-                    let parent = draw_solution(elites, rng).unwrap_or(x0);
-                    let other = draw_solution(elites, rng).unwrap_or(x0);
+                    let parent = elites.draw_solution(rng).unwrap_or(x0);
+                    let other = elites.draw_solution(rng).unwrap_or(x0);
                     let stretch = line_sigma * rng.normal();
                     kernels::iso_line(row, *iso_sigma, parent, other, stretch);
                 }

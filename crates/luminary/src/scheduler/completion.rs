@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::archives::elites_of;
 use super::failures::NOT_FINITE;
 use super::generation::{Generation, OneRow, Reported};
 use super::memory::Settled;
@@ -148,11 +149,12 @@ impl Protocol {
         let Order::Completion { over_issue } = self.order else { unreachable!("called in completion order only") };
         let dim = self.solution_dim;
         let lane = &mut self.completion.lanes[emitter];
+        let elites = elites_of(&*parts.archive, parts.result.as_deref());
         let source: &mut dyn Emitter = &mut *parts.emitters[emitter];
         lane.n_issued += 1;
         if !draws_generations(source) {
             let mut solution = vec![0.0; dim];
-            source.ask(parts.archive, &mut solution);
+            source.ask(elites, &mut solution);
             let (generation, row) = (lane.generation, (lane.n_issued - 1) as usize);
             let kind = TicketKind::Value;
             return OpenTicket { emitter: Some(emitter), generation, row, kind, solution, is_back: false };
@@ -161,13 +163,13 @@ impl Protocol {
             if source.n_gradients() > 0 && !lane.has_gradients {
                 let n_rows = source.n_gradients();
                 let mut generation = Generation::new(TicketKind::Gradient, n_rows, n_rows, dim);
-                source.ask_gradients(parts.archive, &mut generation.solutions);
+                source.ask_gradients(elites, &mut generation.solutions);
                 generation
             } else {
                 let n_wanted = source.batch_size();
                 let n_rows = (n_wanted as f64 * over_issue).ceil() as usize;
                 let mut generation = Generation::new(TicketKind::Value, n_wanted, n_rows, dim);
-                source.ask(parts.archive, &mut generation.solutions);
+                source.ask(elites, &mut generation.solutions);
                 generation
             }
         });
@@ -196,7 +198,7 @@ impl Protocol {
         self.check_answer(id, ticket.kind, answer)?;
         if answer.first_non_finite().is_some() {
             self.check_finite(id, answer, policy)?;
-            return self.fail_in_completion_order(parts, id, NOT_FINITE);
+            return self.fail_in_completion_order(parts, id, NOT_FINITE, answer.jacobian);
         }
         let novelty = self.novelty_of(parts, ticket.emitter, answer.measures);
         let ticket = self.close(id, Settled::Told(answer.digest()));
@@ -214,7 +216,6 @@ impl Protocol {
         let row = OneRow {
             objective: answer.objective,
             measures: answer.measures,
-            jacobian: answer.jacobian,
             status,
             delta: improvement,
             visits,
@@ -226,7 +227,7 @@ impl Protocol {
             },
             extras: answer.extras,
         };
-        let effect = self.settle(parts, &ticket, Some(&row));
+        let effect = self.settle(parts, &ticket, Some(&row), answer.jacobian);
         Ok(Told { effect, status: Some(status), improvement: Some(improvement) })
     }
 
@@ -235,6 +236,7 @@ impl Protocol {
         parts: &mut Parts<'_, E>,
         id: TicketId,
         reason: &str,
+        jacobian: Option<&[f64]>,
     ) -> Result<Told, CallError> {
         if self.open_ticket(id)?.is_none() {
             self.memory.check_repeated(id, Settled::Failed)?;
@@ -243,7 +245,7 @@ impl Protocol {
         let ticket = self.close(id, Settled::Failed);
         self.progress.n_invalid += 1;
         self.failures.count(reason, 1);
-        let effect = self.settle(parts, &ticket, None);
+        let effect = self.settle(parts, &ticket, None, jacobian);
         Ok(Told { effect, status: Some(Status::Invalid), improvement: None })
     }
 
@@ -285,6 +287,7 @@ impl Protocol {
         parts: &mut Parts<'_, E>,
         ticket: &OpenTicket,
         result: Option<&OneRow<'_>>,
+        jacobian: Option<&[f64]>,
     ) -> Effect {
         let Some(emitter) = ticket.emitter else {
             let initial = self.completion.initial.as_mut().expect("the initial population was drawn");
@@ -306,7 +309,7 @@ impl Protocol {
             lane.n_stale += 1;
             return Effect::Stale;
         };
-        drawn.count(ticket.row, result);
+        drawn.count(ticket.row, result, jacobian);
         if drawn.is_complete() {
             self.close_generation(parts, emitter);
         }
@@ -326,9 +329,10 @@ impl Protocol {
         lane.n_accepted += usize::from(result.is_some_and(|row| row.status.is_accepted()));
         let mut single = Generation::new(TicketKind::Value, 1, 1, self.solution_dim);
         single.solutions.copy_from_slice(&ticket.solution);
-        single.count(0, result);
+        single.count(0, result, None);
+        let elites = elites_of(&*parts.archive, parts.result.as_deref());
         let source = &mut parts.emitters[emitter];
-        single.tell(&mut **source, parts.archive);
+        single.tell(&mut **source, elites);
         if lane.n_settled < source.batch_size() {
             return;
         }
@@ -337,6 +341,7 @@ impl Protocol {
         lane.n_settled = 0;
         lane.n_accepted = 0;
         self.tell_bandit(emitter, n_settled, n_accepted, parts);
+        parts.learn_from_result();
     }
 
     /// The emitter learns from its generation, or takes its gradients, and may draw again.
@@ -349,10 +354,11 @@ impl Protocol {
             lane.has_gradients = true;
             return;
         }
-        drawn.tell(source, parts.archive);
+        drawn.tell(source, elites_of(&*parts.archive, parts.result.as_deref()));
         lane.generation += 1;
         lane.has_gradients = false;
         self.tell_bandit(emitter, drawn.n_counted(), drawn.n_accepted(), parts);
+        parts.learn_from_result();
     }
 
     fn tell_bandit<E: EmitterHandle>(
@@ -378,7 +384,7 @@ impl Protocol {
     ) -> Option<f64> {
         let n_neighbours = parts.emitters[emitter?].novelty_neighbours()?;
         let mut novelty = [0.0];
-        parts.archive.novelty(measures, n_neighbours, &mut Vec::new(), &mut novelty);
+        parts.elites().novelty(measures, n_neighbours, &mut Vec::new(), &mut novelty);
         Some(novelty[0])
     }
 

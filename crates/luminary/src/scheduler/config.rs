@@ -18,6 +18,10 @@ pub struct SchedulerConfig {
     pub seed: u64,
     /// The archive the emitters search. A soft one gets an elitist result archive beside it.
     pub archive: ArchiveConfig,
+    /// The result archive, if it is not the elitist one over the cells of the archive that is had without saying so.
+    /// Archives that keep no elites need it.
+    #[serde(default)]
+    pub result: Option<ArchiveConfig>,
     /// The emitters.
     pub emitters: Vec<EmitterGroup>,
     /// Which emitters take part in an iteration.
@@ -85,24 +89,13 @@ impl SchedulerConfig {
         archive: Box<dyn Archive>,
         custom: Vec<Box<dyn Emitter>>,
     ) -> Result<Scheduler, ConfigError> {
-        let expected_solution = self.archive.solution_dim;
-        let expected_measures = self.archive.measure_dim();
-        let found_solution = archive.solution_dim();
-        let found_measures = archive.measure_dim();
-        if (expected_solution, expected_measures) != (found_solution, found_measures) {
-            return Err(ConfigError::ArchiveShape {
-                expected_solution,
-                expected_measures,
-                found_solution,
-                found_measures,
-            });
-        }
+        check_shape((self.archive.solution_dim, self.archive.measure_dim()), archive.as_ref())?;
         Scheduler::new(self.clone(), archive, custom)
     }
 
-    /// The result archive's configuration: elitist and sequential over the cells of the archive, or none if the archive
-    /// itself already is an elitist one or has no cells.
-    pub(super) fn result_archive(&self, archive: &dyn Archive) -> Option<ArchiveConfig> {
+    /// The result archive's configuration if none is given: elitist and sequential over the cells of the archive, or none
+    /// if the archive itself already is an elitist one or has no cells.
+    fn derived_result(&self, archive: &dyn Archive) -> Option<ArchiveConfig> {
         if self.archive.acceptance == Acceptance::Elitist {
             return None;
         }
@@ -116,5 +109,46 @@ impl SchedulerConfig {
             config.centroids = CentroidSource::Given(cvt.centroids().to_vec());
         }
         Some(config)
+    }
+
+    /// Builds the result archive, if there is one beside the archive, which learns from it then.
+    pub(super) fn build_result(&self, archive: &mut dyn Archive) -> Result<Option<Box<dyn Archive>>, ConfigError> {
+        let derived = self.derived_result(archive);
+        let Some(config) = self.result.as_ref().or(derived.as_ref()) else {
+            return match archive.keeps_elites() {
+                true => Ok(None),
+                false => {
+                    Err(ConfigError::Conflict("expected a result archive beside one that keeps no elites, found none"))
+                }
+            };
+        };
+        let result = config.build()?;
+        if !result.keeps_elites() {
+            return Err(ConfigError::Conflict("expected a result archive that keeps elites, found one that does not"));
+        }
+        check_shape((archive.solution_dim(), archive.measure_dim()), result.as_ref())?;
+        archive.check_result(result.as_ref())?;
+        if result.extra_columns() != archive.extra_columns() {
+            return Err(ConfigError::Conflict(
+                "expected the archive's extra columns in the result archive, found others",
+            ));
+        }
+        archive.learn(result.as_ref());
+        Ok(Some(result))
+    }
+}
+
+/// Checks that an archive takes solutions and measures of these lengths.
+fn check_shape(
+    (expected_solution, expected_measures): (usize, usize),
+    archive: &dyn Archive,
+) -> Result<(), ConfigError> {
+    let found_solution = archive.solution_dim();
+    let found_measures = archive.measure_dim();
+    match (expected_solution, expected_measures) == (found_solution, found_measures) {
+        true => Ok(()),
+        false => {
+            Err(ConfigError::ArchiveShape { expected_solution, expected_measures, found_solution, found_measures })
+        }
     }
 }

@@ -40,7 +40,6 @@ pub(super) struct Generation {
 pub(super) struct OneRow<'a> {
     pub(super) objective: f64,
     pub(super) measures: &'a [f64],
-    pub(super) jacobian: Option<&'a [f64]>,
     pub(super) status: Status,
     pub(super) delta: f64,
     pub(super) visits: u64,
@@ -155,11 +154,15 @@ impl Generation {
         self.n_issued - 1
     }
 
-    /// Counts a row: with its result, or without if it has no value.
-    pub(super) fn count(&mut self, row: usize, result: Option<&OneRow<'_>>) {
+    /// Counts a row: with its result, or without if it has no value; its gradients may be known all the same.
+    pub(super) fn count(&mut self, row: usize, result: Option<&OneRow<'_>>, jacobian: Option<&[f64]>) {
         self.n_counted += 1;
-        let Some(result) = result else { return };
         let n_rows = self.n_rows();
+        if let Some(jacobian) = jacobian {
+            self.jacobians.resize(n_rows * jacobian.len(), f64::NAN);
+            self.jacobians[row * jacobian.len()..][..jacobian.len()].copy_from_slice(jacobian);
+        }
+        let Some(result) = result else { return };
         let k = result.measures.len();
         self.status[row] = result.status;
         self.objectives[row] = result.objective;
@@ -173,10 +176,6 @@ impl Generation {
             let width = values.len();
             column.resize(n_rows * width, f64::NAN);
             column[row * width..][..width].copy_from_slice(values);
-        }
-        if let Some(jacobian) = result.jacobian {
-            self.jacobians.resize(n_rows * jacobian.len(), f64::NAN);
-            self.jacobians[row * jacobian.len()..][..jacobian.len()].copy_from_slice(jacobian);
         }
     }
 

@@ -12,6 +12,7 @@ mod completion;
 mod generation;
 mod run;
 mod call;
+mod archives;
 mod bandit;
 mod config;
 mod failures;
@@ -34,6 +35,7 @@ use crate::archive::{AddReport, Archive, Batch, NonFinite};
 use crate::emitter::{Emitter, EmitterShape};
 use crate::error::{CallError, ConfigError};
 use crate::restart::RestartCounts;
+use archives::elites_of;
 
 /// Emitters around a shared archive.
 ///
@@ -58,7 +60,7 @@ impl Scheduler {
         mut archive: Box<dyn Archive>,
         custom: Vec<Box<dyn Emitter>>,
     ) -> Result<Self, ConfigError> {
-        let result = config.result_archive(archive.as_ref()).map(|result| result.build()).transpose()?;
+        let result = config.build_result(archive.as_mut())?;
         let mut emitters: Vec<Box<dyn Emitter>> = Vec::new();
         let configs = config.emitters.iter().flat_map(|group| (0..group.count).map(|_| &group.emitter));
         for (i, emitter) in configs.enumerate() {
@@ -74,6 +76,11 @@ impl Scheduler {
         let parts = Parts { archive: archive.as_mut(), result: None, emitters: &mut emitters };
         let protocol = Protocol::new(&config, &parts)?;
         Ok(Self { config, archive, result, emitters, protocol })
+    }
+
+    /// The archive whose elites emitters see.
+    fn elites(&self) -> &dyn Archive {
+        elites_of(self.archive.as_ref(), self.result.as_deref())
     }
 
     /// The protocol and what it works on.
@@ -185,12 +192,12 @@ impl Scheduler {
 
     /// The call that must come next: after a restored checkpoint it may be the second half of a round.
     pub fn next_call(&self) -> NextCall {
-        self.protocol.next_call(&self.emitters, self.archive.as_ref())
+        self.protocol.next_call(&self.emitters, self.elites())
     }
 
     /// Whether the next iteration starts with [`ask_gradients`](Self::ask_gradients).
     pub fn needs_gradients(&self) -> bool {
-        self.protocol.needs_gradients(&self.emitters, self.archive.as_ref())
+        self.protocol.needs_gradients(&self.emitters, self.elites())
     }
 
     /// Whether any emitter uses gradients.

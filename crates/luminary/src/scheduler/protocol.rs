@@ -9,6 +9,7 @@ use std::ops::{DerefMut, Range};
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
+use super::archives::{add_to_both, elites_of};
 use super::bandit::Bandit;
 use super::completion::Completion;
 use super::config::{InitialPopulation, Pool, SchedulerConfig};
@@ -40,6 +41,20 @@ pub struct Parts<'a, E> {
     pub result: Option<&'a mut dyn Archive>,
     /// The emitters.
     pub emitters: &'a mut [E],
+}
+
+impl<E> Parts<'_, E> {
+    /// The archive whose elites emitters see.
+    pub(super) fn elites(&self) -> &dyn Archive {
+        elites_of(&*self.archive, self.result.as_deref())
+    }
+
+    /// Lets an archive that learns from the result archive do so.
+    pub(super) fn learn_from_result(&mut self) {
+        if let Some(result) = &self.result {
+            self.archive.learn(&**result);
+        }
+    }
 }
 
 /// The state of ask and tell: whose turn it is, which rows are out, and what was said about them.
@@ -213,8 +228,7 @@ impl Protocol {
         TicketId::new(first)
     }
 
-    /// Both archives take rows, at the same time if there are threads: they see the same rows, so both accept the call
-    /// or both refuse it.
+    /// Both archives take rows, or none does.
     pub(super) fn add<E>(
         threads: Threads,
         parts: &mut Parts<'_, E>,
@@ -224,12 +238,10 @@ impl Protocol {
         result_report: &mut AddReport,
     ) -> Result<(), CallError> {
         let Parts { archive, result, .. } = parts;
-        let (added, added_to_result) = threads.join(
-            || archive.add(batch, policy, report),
-            || result.as_mut().map(|result| result.add(batch, policy, result_report)),
-        );
-        debug_assert!(added_to_result.is_none_or(|result| result.is_ok() == added.is_ok()), "the archives are alike");
-        added
+        match result {
+            None => archive.add(batch, policy, report),
+            Some(result) => add_to_both(threads, *archive, *result, batch, policy, (report, result_report)),
+        }
     }
 
     /// Solutions that nobody asked for enter the archives and nothing else.

@@ -144,7 +144,7 @@ impl Protocol {
         if answer.first_non_finite().is_some() {
             // The row would be rejected anyway; refusing or counting it is the policy's business.
             self.check_finite(id, answer, policy)?;
-            return self.fail_row_ticket(parts, id, NOT_FINITE);
+            return self.fail_row_ticket(parts, id, NOT_FINITE, answer.jacobian);
         }
         self.track_rows(RowState::Out);
         let (k, size) = (self.measure_dim, self.jacobian_size());
@@ -162,11 +162,14 @@ impl Protocol {
         Ok(self.complete_if_whole(parts, row))
     }
 
+    /// Settles a row that has no value. Its gradients may be known all the same: they show a way back to where there is
+    /// one.
     pub(super) fn fail_row_ticket<E: EmitterHandle>(
         &mut self,
         parts: &mut Parts<'_, E>,
         id: TicketId,
         reason: &str,
+        jacobian: Option<&[f64]>,
     ) -> Result<Told, CallError> {
         let Some(row) = self.open_row(id)? else {
             self.memory.check_repeated(id, Settled::Failed)?;
@@ -181,7 +184,11 @@ impl Protocol {
         tickets.objectives[row] = f64::NAN;
         tickets.measures[row * k..][..k].fill(f64::NAN);
         if !tickets.jacobians.is_empty() {
-            tickets.jacobians[row * size..][..size].fill(f64::NAN);
+            let own = &mut tickets.jacobians[row * size..][..size];
+            match jacobian {
+                Some(jacobian) => own.copy_from_slice(jacobian),
+                None => own.fill(f64::NAN),
+            }
         }
         for (column, &width) in tickets.extras.iter_mut().zip(&self.extra_widths) {
             column[row * width..][..width].fill(0.0);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::archives::elites_of;
 use super::failures::NOT_FINITE;
 use super::parallel;
 use super::protocol::{EmitterHandle, NextCall, Novelty, Parts, Phase, Protocol, learn};
@@ -129,12 +130,12 @@ impl Protocol {
         if !self.progress.initial_done {
             self.draw_initial(parts.emitters.len());
             self.progress.phase = Phase::InitialAsked;
-        } else if self.progress.phase == Phase::Ready && self.needs_gradients(parts.emitters, parts.archive) {
-            self.lay_out_rows(parts.emitters, |emitter| emitter.n_gradient_rows(parts.archive));
+        } else if self.progress.phase == Phase::Ready && self.needs_gradients(parts.emitters, parts.elites()) {
+            self.lay_out_rows(parts.emitters, |emitter| emitter.n_gradient_rows(parts.elites()));
             self.draw(parts, |emitter, elites, solutions| emitter.ask_gradients(elites, solutions));
             self.progress.phase = Phase::GradientsAsked;
         } else {
-            self.lay_out_rows(parts.emitters, |emitter| emitter.n_rows(parts.archive));
+            self.lay_out_rows(parts.emitters, |emitter| emitter.n_rows(parts.elites()));
             self.draw(parts, |emitter, elites, solutions| emitter.ask(elites, solutions));
             self.progress.phase = Phase::Asked;
         }
@@ -152,9 +153,9 @@ impl Protocol {
         parts: &mut Parts<'_, E>,
         ask: impl Fn(&mut dyn Emitter, &dyn EliteSource, &mut [f64]) + Sync,
     ) {
-        let archive = &*parts.archive;
+        let elites = elites_of(&*parts.archive, parts.result.as_deref());
         let Round { rows, solutions, .. } = &mut self.round;
-        let work = |emitter: &mut dyn Emitter, _: Range<usize>, solutions: &mut [f64]| ask(emitter, archive, solutions);
+        let work = |emitter: &mut dyn Emitter, _: Range<usize>, solutions: &mut [f64]| ask(emitter, elites, solutions);
         parallel::for_each_emitter(self.threads, parts.emitters, rows, solutions, self.solution_dim, &work);
     }
 
@@ -231,6 +232,7 @@ impl Protocol {
             }
         };
         self.round.tickets.clear();
+        parts.learn_from_result();
         Ok(())
     }
 
@@ -270,7 +272,8 @@ impl Protocol {
                 ..feedback
             }
         };
-        learn(self.threads, parts.archive, parts.emitters, rows, &feedback, observer);
+        let elites = elites_of(&*parts.archive, parts.result.as_deref());
+        learn(self.threads, elites, parts.emitters, rows, &feedback, observer);
         let Some(bandit) = &mut self.bandit else { return };
         for (i, rows) in rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
             let n_accepted = report.status[rows.clone()].iter().filter(|status| status.is_accepted()).count();
@@ -286,7 +289,7 @@ impl Protocol {
             let Some(n_neighbours) = emitter.novelty_neighbours() else { continue };
             novelty.resize(*n_rows, 0.0);
             let own = &mut novelty[rows.clone()];
-            parts.archive.novelty(&measures[rows.start * k..rows.end * k], n_neighbours, nearest, own);
+            parts.elites().novelty(&measures[rows.start * k..rows.end * k], n_neighbours, nearest, own);
         }
     }
 
@@ -314,7 +317,7 @@ impl Protocol {
 
     /// Refuses a call for a whole iteration that is not the one that is due.
     fn expect_call<E: EmitterHandle>(&self, parts: &Parts<'_, E>, call: NextCall) -> Result<(), CallError> {
-        match self.next_call(parts.emitters, parts.archive) {
+        match self.next_call(parts.emitters, parts.elites()) {
             due if due == call && self.order == Order::Rows => Ok(()),
             due => Err(CallError::Order { expected: due.name(), found: call.name() }),
         }

@@ -13,7 +13,7 @@ use super::protocol::{EmitterHandle, Phase, Progress, Protocol};
 use super::row_tickets::RowTickets;
 use super::ticket::{Order, TicketKind};
 use super::{Scheduler, SchedulerConfig};
-use crate::archive::{Archive, ArchiveState};
+use crate::archive::ArchiveState;
 use crate::emitter::EmitterState;
 use crate::error::CheckpointError;
 use crate::serde_floats::{self, Floats};
@@ -86,8 +86,14 @@ impl<'a> From<SchedulerStateV1<'a>> for SchedulerState<'a> {
 impl SchedulerState<'_> {
     /// Checks that archive and emitters are as large as the configuration says, so that building it takes no more
     /// memory than the saved scheduler did.
-    pub(crate) fn check_size(&mut self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
+    pub(crate) fn check_size(&self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
         self.archive.check(&config.archive)?;
+        if let Some(config) = &config.result {
+            match &self.result {
+                Some(result) => result.check(config)?,
+                None => expect_len("result archives", 1, 0)?,
+            }
+        }
         let counts = config.emitters.iter().map(|group| group.count);
         expect_len("emitters", counts.fold(n_custom, usize::saturating_add), self.emitters.len())
     }
@@ -114,7 +120,7 @@ impl Scheduler {
         for (emitter, state) in self.emitters.iter_mut().zip(state.emitters) {
             emitter.load(state)?;
         }
-        self.protocol.load(state.protocol, &self.emitters, self.archive.as_ref())
+        self.protocol.load(state.protocol, &self.emitters)
     }
 }
 
@@ -144,7 +150,6 @@ impl Protocol {
         &mut self,
         state: ProtocolState<'_>,
         emitters: &[E],
-        archive: &dyn Archive,
     ) -> Result<(), CheckpointError> {
         expect_len("bandits", self.bandit.iter().len(), state.bandit.iter().len())?;
         if let (Some(bandit), Some(state)) = (&mut self.bandit, state.bandit) {
@@ -164,7 +169,7 @@ impl Protocol {
             self.check_completion(&completion, emitters)?;
             self.completion = completion.into_owned();
         }
-        self.load_round(emitters, archive, &state.rows, state.n_rows, &state.solutions)?;
+        self.load_round(emitters, &state.rows, state.n_rows, &state.solutions)?;
         self.round.first_id = state.first_id;
         let last = state.first_id.checked_add(self.round.n_rows as u64);
         if !self.is_between_rounds() && last.is_none_or(|last| last > self.progress.next_id) {
@@ -181,34 +186,37 @@ impl Protocol {
         Ok(())
     }
 
-    /// The rows of a round in progress are laid out anew and must come out as saved.
+    /// Takes over the rows of a round in progress: each emitter must be waiting for its own.
     fn load_round<E: EmitterHandle>(
         &mut self,
         emitters: &[E],
-        archive: &dyn Archive,
         rows: &[Range<usize>],
         n_rows: usize,
         solutions: &[f64],
     ) -> Result<(), CheckpointError> {
-        match self.progress.phase {
-            Phase::Ready | Phase::GradientsTold => return Ok(()),
-            Phase::InitialAsked => {
-                let n_initial = self.initial.map_or(0, |initial| initial.n_solutions);
-                expect_len("initial population", n_initial, n_rows)?;
-                self.round.rows.resize(emitters.len(), 0..0);
-                self.round.n_rows = n_rows;
+        if self.is_between_rounds() {
+            return Ok(());
+        }
+        expect_len("rows of the round in progress", emitters.len(), rows.len())?;
+        let mut end = 0;
+        for (i, (own, emitter)) in rows.iter().zip(emitters).enumerate() {
+            let is_awaited = || self.is_active(i) && emitter.awaits(self.round_kind(), own.len());
+            if own.start != end || own.end < own.start || !(own.is_empty() || is_awaited()) {
+                let expected = "the rows that the emitters wait for, one after the other";
+                return Err(mismatch("rows of the round in progress", expected, &format!("{rows:?}")));
             }
-            Phase::GradientsAsked => self.lay_out_rows(emitters, |emitter| emitter.n_gradient_rows(archive)),
-            Phase::Asked => self.lay_out_rows(emitters, |emitter| emitter.n_rows(archive)),
+            end = own.end;
         }
-        if self.round.rows != rows {
-            return Err(mismatch(
-                "rows of the round in progress",
-                &format!("{:?}", self.round.rows),
-                &format!("{rows:?}"),
-            ));
+        if self.progress.phase == Phase::InitialAsked {
+            let n_initial = self.initial.map_or(0, |initial| initial.n_solutions);
+            expect_len("initial population", n_initial, n_rows)?;
+            expect_len("rows of emitters beside the initial population", 0, end)?;
+        } else {
+            expect_len("rows of the round in progress", end, n_rows)?;
         }
-        expect_len("asked solutions", self.round.n_rows * self.solution_dim, solutions.len())?;
+        expect_len("asked solutions", n_rows.saturating_mul(self.solution_dim), solutions.len())?;
+        self.round.rows = rows.to_vec();
+        self.round.n_rows = n_rows;
         self.round.solutions.clear();
         self.round.solutions.extend_from_slice(solutions);
         Ok(())
@@ -234,7 +242,7 @@ impl Protocol {
                 TicketKind::Gradient => n_wanted,
                 TicketKind::Value => (n_wanted as f64 * over_issue).ceil() as usize,
             };
-            if !drawn.is_sound(n_wanted, n_rows, self) {
+            if !drawn.is_sound(n_wanted, n_rows, self) || !emitter.awaits(drawn.kind, n_rows) {
                 return Err(mismatch("tickets", "a generation of the emitter's size", "another"));
             }
         }

@@ -56,8 +56,8 @@ impl Protocol {
         reason: &str,
     ) -> Result<Told, CallError> {
         let told = match self.order {
-            Order::Rows => self.fail_row_ticket(parts, id, reason),
-            Order::Completion { .. } => self.fail_in_completion_order(parts, id, reason),
+            Order::Rows => self.fail_row_ticket(parts, id, reason, None),
+            Order::Completion { .. } => self.fail_in_completion_order(parts, id, reason, None),
         }?;
         self.progress.n_calls += u64::from(told.effect != Effect::Repeated);
         Ok(told)

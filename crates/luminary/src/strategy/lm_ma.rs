@@ -232,6 +232,10 @@ impl EvolutionStrategy for LmMaEs {
     fn batch_size(&self) -> usize {
         self.shape.batch_size
     }
+
+    fn n_asked(&self) -> Option<usize> {
+        Some(self.state.z.len() / self.shape.dim)
+    }
 }
 
 /// One factor of M, `(1 - c_d) I + c_d v v^T`.

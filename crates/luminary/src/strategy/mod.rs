@@ -58,6 +58,11 @@ pub trait EvolutionStrategy: Any + Send {
     /// Rows that a `tell` expects to count, and the least that an `ask` draws.
     fn batch_size(&self) -> usize;
 
+    /// Rows of the last `ask`, which the next `tell` must be about; `None` if the strategy does not say.
+    fn n_asked(&self) -> Option<usize> {
+        None
+    }
+
     /// What the strategy has learnt, for a checkpoint. A strategy that cannot be saved makes the checkpoint fail, not the
     /// run.
     ///

@@ -166,6 +166,10 @@ impl EvolutionStrategy for OpenAiEs {
     fn batch_size(&self) -> usize {
         self.shape.batch_size
     }
+
+    fn n_asked(&self) -> Option<usize> {
+        Some(self.state.noise.len() / self.shape.dim)
+    }
 }
 
 /// Draws the first half of the rows, which the second half mirrors. Of an odd number, the last row drawn has no mirror

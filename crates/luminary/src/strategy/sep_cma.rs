@@ -244,6 +244,10 @@ impl EvolutionStrategy for SepCmaEs {
     fn batch_size(&self) -> usize {
         self.shape.batch_size
     }
+
+    fn n_asked(&self) -> Option<usize> {
+        Some(self.state.z.len() / self.shape.dim)
+    }
 }
 
 /// Rates by dimension and `mu_eff`, the defaults of Ros and Hansen (2008):

@@ -253,7 +253,8 @@ proptest! {
         for scenario in worlds() {
             let mut world = World::new(&scenario, seed);
             let mut cut = (0, state(&world.scheduler));
-            for step in 0..250 {
+            // Long enough for an iteration after the hundred solutions that MAP-Elites starts with.
+            for step in 0..400 {
                 world.step();
                 if step == 120 {
                     cut = (world.journal.len(), state(&world.scheduler));

@@ -50,18 +50,22 @@ fn judge(archive: &CellArchive, cell: CellIdx, row: usize, objective: f64, repor
 /// The sequential rule. Rows that the report already calls invalid are passed over.
 pub(super) fn add_sequential(archive: &mut CellArchive, batch: &Batch<'_>, report: &mut AddReport) {
     for row in 0..batch.n_rows() {
-        if report.status[row] == Status::Invalid {
-            continue;
+        if report.status[row] != Status::Invalid {
+            add_row(archive, batch, row, archive.n_offered + row as u64, report);
         }
-        let objective = batch.objectives[row];
-        let cell = report.cell[row];
-        if judge(archive, cell, row, objective, report) {
-            let threshold = &mut archive.store.thresholds[cell.index()];
-            *threshold = raised(*threshold, objective, archive.alpha);
-            archive.place(cell, batch, row);
-        }
-        archive.store.visits[cell.index()] += 1;
     }
+}
+
+/// Adds one row, which is the `number`-th ever, to its cell by the report.
+pub(super) fn add_row(archive: &mut CellArchive, batch: &Batch<'_>, row: usize, number: u64, report: &mut AddReport) {
+    let objective = batch.objectives[row];
+    let cell = report.cell[row];
+    if judge(archive, cell, row, objective, report) {
+        let threshold = &mut archive.store.thresholds[cell.index()];
+        *threshold = raised(*threshold, objective, archive.alpha);
+        archive.place(cell, batch, row, number);
+    }
+    archive.store.visits[cell.index()] += 1;
 }
 
 /// The batch rule. Rows that the report already calls invalid are passed over.
@@ -103,5 +107,5 @@ fn add_group(archive: &mut CellArchive, batch: &Batch<'_>, group: &[(CellIdx, u3
         let kept = (1.0 - archive.alpha).powi(group.len() as i32);
         kept * *threshold + mean * (1.0 - kept)
     };
-    archive.place(cell, batch, best_row as usize);
+    archive.place(cell, batch, best_row as usize, archive.n_offered + u64::from(best_row));
 }

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::boundaries::{SlidingBoundaries, SlidingBoundariesConfig};
+use super::categorical::{Categorical, CategoricalConfig};
 use super::grid::{Grid, GridConfig};
 use crate::archive::cvt::{Cvt, CvtConfig};
 use crate::archive::{CellIdx, MAX_CELLS};
-use crate::error::ConfigError;
+use crate::error::{CallError, ConfigError};
 
 /// How measure space is cut into cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,14 +17,20 @@ pub enum CellsConfig {
     Grid(GridConfig),
     /// Voronoi regions of centroids.
     Cvt(CvtConfig),
+    /// Combinations of categories.
+    Categorical(CategoricalConfig),
+    /// Intervals that get as many of the recent rows each.
+    SlidingBoundaries(SlidingBoundariesConfig),
 }
 
 impl CellsConfig {
     /// Number of cells, without building them; saturates.
     pub fn n_cells(&self) -> usize {
         match self {
-            Self::Grid(grid) => grid.resolution.iter().fold(1, |n, &resolution| n.saturating_mul(resolution)),
+            Self::Grid(grid) => saturating_product(&grid.resolution),
             Self::Cvt(cvt) => cvt.n_cells,
+            Self::Categorical(categorical) => saturating_product(&categorical.resolution()),
+            Self::SlidingBoundaries(sliding) => saturating_product(&sliding.resolution),
         }
     }
 
@@ -31,8 +39,24 @@ impl CellsConfig {
         match self {
             Self::Grid(grid) => grid.measure_bounds.len(),
             Self::Cvt(cvt) => cvt.measure_bounds.len(),
+            Self::Categorical(categorical) => categorical.categories.len(),
+            Self::SlidingBoundaries(sliding) => sliding.measure_bounds.len(),
         }
     }
+
+    /// The name in configurations and on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Grid(_) => "grid",
+            Self::Cvt(_) => "cvt",
+            Self::Categorical(_) => "categorical",
+            Self::SlidingBoundaries(_) => "sliding_boundaries",
+        }
+    }
+}
+
+fn saturating_product(resolution: &[usize]) -> usize {
+    resolution.iter().fold(1, |n, &resolution| n.saturating_mul(resolution))
 }
 
 /// A checked tessellation.
@@ -42,6 +66,10 @@ pub enum Cells {
     Grid(Grid),
     /// Voronoi regions of centroids.
     Cvt(Box<Cvt>),
+    /// Combinations of categories.
+    Categorical(Categorical),
+    /// Intervals that get as many of the recent rows each.
+    SlidingBoundaries(SlidingBoundaries),
 }
 
 impl Cells {
@@ -50,6 +78,8 @@ impl Cells {
         let cells = match config {
             CellsConfig::Grid(config) => Self::Grid(Grid::new(config.clone())?),
             CellsConfig::Cvt(config) => Self::Cvt(Box::new(Cvt::build(config)?)),
+            CellsConfig::Categorical(config) => Self::Categorical(Categorical::new(config.clone())?),
+            CellsConfig::SlidingBoundaries(config) => Self::SlidingBoundaries(SlidingBoundaries::new(config.clone())?),
         };
         match cells.n_cells() {
             n if n <= MAX_CELLS => Ok(cells),
@@ -62,14 +92,18 @@ impl Cells {
         match self {
             Self::Grid(grid) => grid.n_cells(),
             Self::Cvt(cvt) => cvt.n_cells(),
+            Self::Categorical(categorical) => categorical.grid().n_cells(),
+            Self::SlidingBoundaries(sliding) => sliding.n_cells(),
         }
     }
 
-    /// Lower and upper bound of each measure.
+    /// Lower and upper bound of each measure; of sliding boundaries, those they started from.
     pub fn measure_bounds(&self) -> &[(f64, f64)] {
         match self {
             Self::Grid(grid) => &grid.config().measure_bounds,
             Self::Cvt(cvt) => cvt.measure_bounds(),
+            Self::Categorical(categorical) => &categorical.grid().config().measure_bounds,
+            Self::SlidingBoundaries(sliding) => &sliding.config().measure_bounds,
         }
     }
 
@@ -78,6 +112,40 @@ impl Cells {
         match self {
             Self::Grid(grid) => grid.cell_of(measures),
             Self::Cvt(cvt) => CellIdx::new(cvt.cell_of(measures)),
+            Self::Categorical(categorical) => categorical.cell_of(measures),
+            Self::SlidingBoundaries(sliding) => sliding.cell_of(measures),
+        }
+    }
+
+    /// The measures in the middle of a cell: its centroid, its category, or halfway between its borders.
+    pub fn centre_of(&self, cell: CellIdx) -> Vec<f64> {
+        let middle = |(borders, interval): (&[f64], usize)| (borders[interval] + borders[interval + 1]) / 2.0;
+        match self {
+            Self::Grid(grid) => grid.centre_of(cell),
+            Self::Cvt(cvt) => cvt.centroid(cell.index()).to_vec(),
+            Self::Categorical(categorical) => {
+                categorical.grid().intervals_of(cell).into_iter().map(|position| position as f64).collect()
+            }
+            Self::SlidingBoundaries(sliding) => {
+                let intervals = sliding.intervals_of(cell).into_iter().enumerate();
+                intervals.map(|(i, interval)| middle((sliding.borders(i), interval))).collect()
+            }
+        }
+    }
+
+    /// Whether there are measures without a cell.
+    pub(super) fn are_categories(&self) -> bool {
+        matches!(self, Self::Categorical(_))
+    }
+
+    /// Checks that the measures of a row, which are finite, have a cell. What is no category has none.
+    ///
+    /// # Errors
+    /// Which measure has none.
+    pub(super) fn check_row(&self, row: usize, measures: &[f64]) -> Result<(), CallError> {
+        match self {
+            Self::Categorical(categorical) => categorical.check_row(row, measures),
+            Self::Grid(_) | Self::Cvt(_) | Self::SlidingBoundaries(_) => Ok(()),
         }
     }
 
@@ -89,6 +157,10 @@ impl Cells {
                 cells.iter_mut().zip(rows).for_each(|(cell, row)| *cell = grid.cell_of(row));
             }
             Self::Cvt(cvt) => cvt.cells_of(measures, cells),
+            Self::Categorical(_) | Self::SlidingBoundaries(_) => {
+                let rows = measures.chunks_exact(self.measure_bounds().len());
+                cells.iter_mut().zip(rows).for_each(|(cell, row)| *cell = self.cell_of(row));
+            }
         }
     }
 }

@@ -138,6 +138,13 @@ impl Grid {
             .collect()
     }
 
+    /// The measures in the middle of a cell.
+    pub fn centre_of(&self, cell: CellIdx) -> Vec<f64> {
+        let centre =
+            |(axis, interval): (&Axis, usize)| (interval as f64 + 0.5) / axis.resolution * axis.range + axis.lower;
+        self.axes.iter().zip(self.intervals_of(cell)).map(centre).collect()
+    }
+
     /// The borders of dimension `dimension`: `resolution + 1` values from the lower to the upper bound.
     pub fn borders(&self, dimension: usize) -> Vec<f64> {
         let axis = self.axes[dimension];

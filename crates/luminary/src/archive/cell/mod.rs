@@ -2,7 +2,12 @@
 
 mod accept;
 mod cells;
+mod column_bytes;
+mod columns;
 mod grid;
+mod categorical;
+mod boundaries;
+mod sliding;
 mod seated;
 mod snapshot;
 mod store;
@@ -10,6 +15,8 @@ mod store;
 use serde::{Deserialize, Serialize};
 
 pub use accept::UpdateRule;
+pub use boundaries::{SlidingBoundaries, SlidingBoundariesConfig};
+pub use categorical::{Categorical, CategoricalConfig};
 pub use cells::{Cells, CellsConfig};
 pub use grid::{BORDER_EPSILON, Grid, GridConfig};
 pub(super) use snapshot::CellState;
@@ -21,6 +28,7 @@ use super::{
     LearningRate, NonFinite, Status, novelty,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
+use sliding::Recent;
 use store::Store;
 
 /// Which rows an archive with cells accepts and what they leave behind.
@@ -49,8 +57,10 @@ pub struct CellArchive {
     store: Store,
     objective_sum: RunningSum,
     best: Option<Best>,
-    /// Calls of `add` that brought rows.
-    n_adds: u64,
+    /// Rows ever offered.
+    n_offered: u64,
+    /// What sliding boundaries look at.
+    recent: Option<Box<Recent>>,
 }
 
 impl CellArchive {
@@ -73,14 +83,28 @@ impl CellArchive {
             Acceptance::Soft { learning_rate, min_f } => (learning_rate.resolve(n_cells)?, min_f),
         };
         let rows = Rows::new(config.solution_dim, cells.measure_bounds().len(), &config.extra_columns);
+        let recent = match &cells {
+            Cells::SlidingBoundaries(sliding) => {
+                if (config.acceptance, config.rule) != (Acceptance::Elitist, UpdateRule::Sequential) {
+                    return Err(ConfigError::Conflict(
+                        "expected elitist acceptance and the sequential rule for sliding boundaries, because thresholds \
+                         would belong to other cells after each move",
+                    ));
+                }
+                let sliding = sliding.config();
+                Some(Box::new(Recent::new(&rows, sliding.buffer_capacity, sliding.remap_frequency)))
+            }
+            Cells::Grid(_) | Cells::Cvt(_) | Cells::Categorical(_) => None,
+        };
         let store = Store::new(n_cells, min_f, rows)?;
-        Ok(Self { config, cells, alpha, min_f, store, objective_sum: RunningSum::default(), best: None, n_adds: 0 })
+        let objective_sum = RunningSum::default();
+        Ok(Self { config, cells, alpha, min_f, store, objective_sum, best: None, n_offered: 0, recent })
     }
 
     /// Offers rows to cells that the caller names, for cells that are found elsewhere; measures are kept as given.
     ///
     /// # Errors
-    /// As [`Archive::add`], and cells that do not exist; archive and report are unchanged then.
+    /// As [`Archive::add`], cells that do not exist, and sliding boundaries; archive and report are unchanged then.
     pub fn add_to_cells(
         &mut self,
         cells: &[CellIdx],
@@ -88,7 +112,11 @@ impl CellArchive {
         policy: NonFinite,
         report: &mut AddReport,
     ) -> Result<(), CallError> {
-        self.check(batch)?;
+        batch.check_shape(self.config.solution_dim, self.measure_dim(), &self.config.extra_columns)?;
+        batch.check_finite(policy)?;
+        if self.recent.is_some() {
+            return Err(CallError::Conflict("expected cells that stay where they are, found sliding boundaries"));
+        }
         if cells.len() != batch.n_rows() {
             let (expected, found) = (batch.n_rows(), cells.len());
             return Err(CallError::Length { what: "cells", shape: "rows", expected, found });
@@ -97,18 +125,23 @@ impl CellArchive {
         if let Some((row, cell)) = cells.iter().enumerate().find(|(_, cell)| cell.index() >= n_cells) {
             return Err(CallError::NoSuchCell { row, n_cells, found: cell.index() });
         }
-        report.begin(batch, policy, &[])?;
+        report.begin(batch, &[]);
         report.cell.extend_from_slice(cells);
         self.accept(batch, report);
         Ok(())
     }
 
-    fn check(&self, batch: &Batch<'_>) -> Result<(), CallError> {
-        batch.check(self.config.solution_dim, self.measure_dim(), &self.config.extra_columns)
-    }
-
-    /// Looks up the cells of all rows at once, or of the valid ones alone: measures that are not finite have none.
+    /// Looks up the cells of all rows at once, or of the valid ones alone: measures that are not finite have none, and what
+    /// is no category makes its row invalid.
     fn find_cells(&self, batch: &Batch<'_>, report: &mut AddReport) {
+        if self.cells.are_categories() {
+            for row in 0..batch.n_rows() {
+                let has_none = self.cells.check_row(row, batch.measures_of(row)).is_err();
+                if report.status[row] != Status::Invalid && has_none {
+                    report.refuse(row);
+                }
+            }
+        }
         report.cell.resize(batch.n_rows(), CellIdx::default());
         if report.n_invalid == 0 {
             return self.cells.cells_of(batch.measures, &mut report.cell);
@@ -118,33 +151,44 @@ impl CellArchive {
         }
     }
 
-    /// Adds rows whose cells are known.
+    /// Adds rows whose cells are known, except to sliding boundaries, where each row may move all cells.
     fn accept(&mut self, batch: &Batch<'_>, report: &mut AddReport) {
-        if batch.n_rows() == 0 {
-            return;
-        }
-        self.n_adds += 1;
         report.accepted.reserve(batch.n_rows());
         match self.config.rule {
+            _ if self.recent.is_some() => sliding::add_sliding(self, batch, report),
             UpdateRule::Sequential => accept::add_sequential(self, batch, report),
             UpdateRule::Batch => accept::add_batch(self, batch, report),
         }
+        let first = self.n_offered;
+        self.n_offered += batch.n_rows() as u64;
+        report.best = self.best.as_ref().and_then(|best| best.number.checked_sub(first)).map(|row| row as usize);
         if report.seated.is_some() {
-            seated::list(&self.store, self.config.rule, batch, report);
+            match &self.recent {
+                Some(_) => sliding::list_seated(&self.store.rows, first, report),
+                None => seated::list(&self.store, first, report),
+            }
         }
     }
 
     /// Seats a row and keeps the statistics.
-    fn place(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize) {
+    fn place(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize, number: u64) {
         let objective = batch.objectives[row];
-        if let Some(replaced) = self.store.place(cell, batch, row, self.n_adds) {
+        if let Some(replaced) = self.store.place(cell, batch, row, number) {
             self.objective_sum.add(-replaced);
         }
         self.objective_sum.add(objective);
         if let Some(best) = Best::note(&mut self.best, batch, row) {
+            best.number = number;
             best.cell = Some(cell);
             best.threshold = Some(self.store.thresholds[cell.index()]);
         }
+    }
+
+    /// Forgets elites, thresholds, visits and statistics.
+    fn forget_elites(&mut self) {
+        self.store.clear(self.min_f);
+        self.objective_sum = RunningSum::default();
+        self.best = None;
     }
 
     /// The elite of a cell, if the cell exists and is occupied.
@@ -152,7 +196,8 @@ impl CellArchive {
         self.slot_of(cell).map(|slot| self.nth_elite(slot))
     }
 
-    /// The elite whose cell holds these measures, if there is one. Measures that are not finite have no cell.
+    /// The elite whose cell holds these measures, if there is one. Measures that are not finite, or no category, have no
+    /// cell.
     ///
     /// # Errors
     /// A wrong number of measures.
@@ -162,7 +207,8 @@ impl CellArchive {
             return Err(CallError::Length { what: "measures", shape: "measures", expected, found: measures.len() });
         }
         let finite = measures.iter().all(|measure| measure.is_finite());
-        Ok(if finite { self.elite(self.cells.cell_of(measures)) } else { None })
+        let has_cell = finite && self.cells.check_row(0, measures).is_ok();
+        Ok(if has_cell { self.elite(self.cells.cell_of(measures)) } else { None })
     }
 
     /// The position of a cell's elite in the order of [`nth_elite`](Archive::nth_elite), if the cell exists and is
@@ -209,10 +255,19 @@ impl CellArchive {
 
 impl Archive for CellArchive {
     fn add(&mut self, batch: &Batch<'_>, policy: NonFinite, report: &mut AddReport) -> Result<(), CallError> {
-        self.check(batch)?;
-        report.begin(batch, policy, &[])?;
+        self.check(batch, policy)?;
+        report.begin(batch, &[]);
         self.find_cells(batch, report);
         self.accept(batch, report);
+        Ok(())
+    }
+
+    fn check(&self, batch: &Batch<'_>, policy: NonFinite) -> Result<(), CallError> {
+        batch.check_shape(self.config.solution_dim, self.measure_dim(), &self.config.extra_columns)?;
+        batch.check_finite(policy)?;
+        if policy == NonFinite::Fail && self.cells.are_categories() {
+            (0..batch.n_rows()).try_for_each(|row| self.cells.check_row(row, batch.measures_of(row)))?;
+        }
         Ok(())
     }
 
@@ -234,7 +289,7 @@ impl Archive for CellArchive {
 
     fn nth_elite(&self, i: usize) -> Elite<'_> {
         let cell = self.store.cells[i];
-        let mut elite = self.store.rows.elite(i, self.n_adds);
+        let mut elite = self.store.rows.elite(i, self.n_offered);
         elite.cell = Some(cell);
         elite.threshold = Some(self.store.thresholds[cell.index()]);
         elite.visits = Some(self.store.visits[cell.index()]);
@@ -252,10 +307,12 @@ impl Archive for CellArchive {
     }
 
     fn clear(&mut self) {
-        self.store.clear(self.min_f);
-        self.objective_sum = RunningSum::default();
-        self.best = None;
-        self.n_adds = 0;
+        self.forget_elites();
+        self.n_offered = 0;
+        if let (Cells::SlidingBoundaries(boundaries), Some(recent)) = (&mut self.cells, &mut self.recent) {
+            boundaries.reset();
+            recent.clear();
+        }
     }
 
     fn cells(&self) -> Option<&Cells> {

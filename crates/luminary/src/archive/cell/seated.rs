@@ -1,26 +1,16 @@
 //! Which rows of a batch sit in the archive after it.
 
-use super::accept::UpdateRule;
 use super::store::Store;
-use crate::archive::{AddReport, Batch, Seated};
+use crate::archive::{AddReport, Seated};
 
-/// Lists one row for each cell that the batch changed, in the order of the cells.
-pub(super) fn list(store: &Store, rule: UpdateRule, batch: &Batch<'_>, report: &mut AddReport) {
+/// Lists the accepted rows that are still where they were seated. The first row of the batch is the `first`-th ever.
+pub(super) fn list(store: &Store, first: u64, report: &mut AddReport) {
     let Some(seated) = &mut report.seated else { return };
-    report.accepted.clear();
-    let accepted = (0..batch.n_rows()).filter(|&row| report.status[row].is_accepted());
-    report.accepted.extend(accepted.map(|row| (report.cell[row], row as u32)));
-    report.accepted.sort_unstable();
-    for group in report.accepted.chunk_by(|a, b| a.0 == b.0) {
-        let mut rows = group.iter().map(|&(_, row)| row as usize);
-        let objective = |row: usize| batch.objectives[row];
-        let row = match rule {
-            // Each accepted row took the place of the one before it.
-            UpdateRule::Sequential => rows.next_back(),
-            UpdateRule::Batch => rows.reduce(|best, next| if objective(next) > objective(best) { next } else { best }),
-        };
-        if let (Some(row), Some(slot)) = (row, store.slot(group[0].0)) {
-            seated.push(Seated { row, slot });
+    for (row, (status, &cell)) in report.status.iter().zip(&report.cell).enumerate() {
+        if !status.is_accepted() {
+            continue;
         }
+        let slot = store.slot(cell).filter(|&slot| store.rows.numbers[slot] == first + row as u64);
+        seated.extend(slot.map(|slot| Seated { row, slot }));
     }
 }

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::CellArchive;
+use super::cells::Cells;
 use crate::archive::elite::Best;
-use crate::archive::rows_state::{RowsShape, RowsState, check_best, expect_column};
+use crate::archive::rows_state::{RowsShape, RowsState, check_best, complete_best, expect_column};
 use crate::archive::stats::RunningSum;
 use crate::archive::{ArchiveConfig, CellIdx};
 use crate::error::CheckpointError;
@@ -23,14 +24,28 @@ pub(crate) struct CellState<'a> {
     rows: RowsState<'a>,
     objective_sum: RunningSum,
     best: Cow<'a, Option<Best>>,
-    /// Absent in states of version 0.1.
+    /// Rows ever offered. Absent in states of version 0.1.
     #[serde(default)]
-    n_adds: u64,
+    n_offered: Option<u64>,
+    /// Of an archive with sliding boundaries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sliding: Option<SlidingState<'a>>,
 }
+
+/// What sliding boundaries remember.
+#[derive(Debug, Serialize, Deserialize)]
+struct SlidingState<'a> {
+    borders: Cow<'a, [Vec<f64>]>,
+    n_remembered: u64,
+    recent: RowsState<'a>,
+}
+
+/// More than any run counts, and far from overflowing.
+const MAX_COUNT: u64 = u64::MAX / 2;
 
 impl CellState<'_> {
     /// Checks that the state is one of an archive of this configuration with `n_cells` cells.
-    pub(crate) fn check(&mut self, config: &ArchiveConfig, n_cells: usize) -> Result<(), CheckpointError> {
+    pub(crate) fn check(&self, config: &ArchiveConfig, n_cells: usize) -> Result<(), CheckpointError> {
         let shape = RowsShape {
             solution_dim: config.solution_dim,
             measure_dim: config.measure_dim(),
@@ -39,8 +54,21 @@ impl CellState<'_> {
         expect_column(n_cells, 1, self.thresholds.len())?;
         expect_column(n_cells, 1, self.visits.len())?;
         expect_column(self.cells.len(), 1, self.rows.len())?;
-        self.rows.check(shape, self.n_adds)?;
-        check_best(self.best.to_mut().as_mut(), shape)?;
+        let most_visits = self.visits.iter().copied().max().unwrap_or(0);
+        let n_offered = self.n_offered();
+        let n_remembered = self.sliding.as_ref().map_or(0, |sliding| sliding.n_remembered);
+        if let Some(found) = [most_visits, n_offered, n_remembered].into_iter().find(|&count| count > MAX_COUNT) {
+            return Err(CheckpointError::Mismatch {
+                what: "archive's counts",
+                expected: format!("at most {MAX_COUNT}"),
+                found: found.to_string(),
+            });
+        }
+        self.rows.check(shape, n_offered)?;
+        if let Some(sliding) = &self.sliding {
+            sliding.recent.check(shape, n_offered)?;
+        }
+        check_best(self.best.as_ref().as_ref(), shape)?;
         let mut sorted = self.cells.to_vec();
         sorted.sort_unstable();
         let twice = sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
@@ -57,6 +85,13 @@ impl CellState<'_> {
     }
 }
 
+impl CellState<'_> {
+    /// What version 0.1 did not count, it counted by cell.
+    fn n_offered(&self) -> u64 {
+        self.n_offered.unwrap_or_else(|| self.visits.iter().fold(0, |sum, &visits| sum.saturating_add(visits)))
+    }
+}
+
 impl CellArchive {
     pub(super) fn save(&self) -> CellState<'_> {
         CellState {
@@ -66,24 +101,65 @@ impl CellArchive {
             rows: RowsState::of(&self.store.rows),
             objective_sum: self.objective_sum,
             best: Cow::Borrowed(&self.best),
-            n_adds: self.n_adds,
+            n_offered: Some(self.n_offered),
+            sliding: self.save_sliding(),
         }
     }
 
     /// Takes over a saved state after checking that it belongs to an archive of this configuration.
-    pub(crate) fn load(&mut self, mut state: CellState<'_>) -> Result<(), CheckpointError> {
+    pub(crate) fn load(&mut self, state: CellState<'_>) -> Result<(), CheckpointError> {
         state.check(&self.config, self.n_cells())?;
+        self.check_sliding(state.sliding.as_ref())?;
+        let n_offered = state.n_offered();
         // Copied into the reserved columns, not moved, so that adding goes on without allocating.
         let store = &mut self.store;
         store.thresholds.copy_from_slice(&state.thresholds);
         store.visits.copy_from_slice(&state.visits);
         store.cells.clear();
         store.cells.extend_from_slice(&state.cells);
-        state.rows.load_into(&mut store.rows);
+        state.rows.load_into(&mut store.rows, n_offered);
         store.reindex();
         self.objective_sum = state.objective_sum;
-        self.best = state.best.into_owned();
-        self.n_adds = state.n_adds;
+        self.best = complete_best(state.best.into_owned(), &self.config.extra_columns);
+        self.n_offered = n_offered;
+        if let (Cells::SlidingBoundaries(boundaries), Some(recent), Some(state)) =
+            (&mut self.cells, &mut self.recent, state.sliding)
+        {
+            boundaries.set_borders(state.borders.into_owned());
+            recent.n_remembered = state.n_remembered;
+            state.recent.load_into(&mut recent.rows, n_offered);
+        }
         Ok(())
+    }
+
+    fn save_sliding(&self) -> Option<SlidingState<'_>> {
+        let (Cells::SlidingBoundaries(boundaries), Some(recent)) = (&self.cells, &self.recent) else { return None };
+        Some(SlidingState {
+            borders: boundaries.all_borders().into(),
+            n_remembered: recent.n_remembered,
+            recent: RowsState::of(&recent.rows),
+        })
+    }
+
+    /// Checks that there are borders and recent rows if there should be, and that they could be those of this archive.
+    fn check_sliding(&self, state: Option<&SlidingState<'_>>) -> Result<(), CheckpointError> {
+        let mismatch = |expected: String, found: String| {
+            Err(CheckpointError::Mismatch { what: "sliding boundaries", expected, found })
+        };
+        match (&self.cells, &self.recent, state) {
+            (Cells::SlidingBoundaries(boundaries), Some(recent), Some(state)) => {
+                let expected = state.n_remembered.min(recent.capacity as u64);
+                if state.recent.len() as u64 != expected {
+                    return mismatch(format!("{expected} recent rows"), state.recent.len().to_string());
+                }
+                match boundaries.could_be(&state.borders) {
+                    true => Ok(()),
+                    false => mismatch("ascending borders for each measure".into(), format!("{:?}", state.borders)),
+                }
+            }
+            (Cells::SlidingBoundaries(_), ..) => mismatch("borders".into(), "none".into()),
+            (_, _, Some(_)) => mismatch("none, because the cells do not slide".into(), "some".into()),
+            (_, _, None) => Ok(()),
+        }
     }
 }

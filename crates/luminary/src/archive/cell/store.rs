@@ -67,13 +67,13 @@ impl Store {
     }
 
     /// Makes row `row` of the batch the occupant of `cell` and returns the objective of the elite it replaces.
-    pub(super) fn place(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize, now: u64) -> Option<f64> {
+    pub(super) fn place(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize, number: u64) -> Option<f64> {
         match self.slot(cell) {
-            Some(slot) => Some(self.rows.replace(slot, batch, row, now)),
+            Some(slot) => Some(self.rows.replace(slot, batch, row, number)),
             None => {
                 self.slot_of_cell[cell.index()] = Some(Slot::new(self.cells.len()));
                 self.cells.push(cell);
-                self.rows.push(batch, row, now);
+                self.rows.push(batch, row, number);
                 None
             }
         }

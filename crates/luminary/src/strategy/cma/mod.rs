@@ -251,4 +251,8 @@ impl EvolutionStrategy for CmaEs {
     fn batch_size(&self) -> usize {
         self.shape.batch_size
     }
+
+    fn n_asked(&self) -> Option<usize> {
+        Some(self.z.len() / self.shape.dim)
+    }
 }

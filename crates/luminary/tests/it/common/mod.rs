@@ -3,10 +3,12 @@
 mod driver;
 mod problems;
 mod scenarios;
+mod table_model;
 
 pub(crate) use driver::{Driver, run, trajectory};
 pub(crate) use problems::{Bowl, Constant, Quantised, Uneven};
 pub(crate) use scenarios::{Scenario, emitters, preset_config, rankers, scenarios, soft_archive, strategies};
+pub(crate) use table_model::TableModel;
 
 use luminary::archive::{Archive, CellArchive};
 use luminary::scheduler::Scheduler;

@@ -4,7 +4,10 @@ use luminary::archive::{
     Acceptance, ArchiveConfig, ArchiveKind, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate,
     NonFinite, UpdateRule,
 };
-use luminary::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, IsoLineConfig, Selection};
+use luminary::emitter::{
+    ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, GeneticConfig, GradientOperatorConfig,
+    IsoLineConfig, Operator, Selection,
+};
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::{DifferentiableProblem, Problem};
 use luminary::ranker::RankerConfig;
@@ -114,7 +117,31 @@ pub(crate) fn emitters(
             }),
         ),
         ("evolution", EmitterConfig::Evolution(evolution(x0.clone(), strategy.clone(), bounds.clone()))),
-        ("arborescence", EmitterConfig::Arborescence(arborescence(x0, strategy.clone(), bounds))),
+        ("arborescence", EmitterConfig::Arborescence(arborescence(x0.clone(), strategy.clone(), bounds.clone()))),
+        (
+            "genetic",
+            EmitterConfig::Genetic(GeneticConfig {
+                x0: x0.clone(),
+                operator: Operator::IsoLine { iso_sigma: 0.2, line_sigma: 0.3 },
+                batch_size: 5,
+                bounds: bounds.clone(),
+                initial_solutions: None,
+            }),
+        ),
+        (
+            "gradient_operator",
+            EmitterConfig::GradientOperator(GradientOperatorConfig {
+                x0,
+                sigma: vec![0.3],
+                sigma_g: 0.4,
+                line_sigma: Some(0.2),
+                measure_gradients: true,
+                normalise: Some(1e-8),
+                batch_size: 4,
+                bounds,
+                initial_solutions: None,
+            }),
+        ),
     ]
 }
 
@@ -159,6 +186,7 @@ fn config(problem: &dyn Problem, emitters: Vec<EmitterConfig>) -> SchedulerConfi
     SchedulerConfig {
         seed: 11,
         archive: soft_archive(problem),
+        result: None,
         emitters: emitters.into_iter().map(|emitter| EmitterGroup { count: 1, emitter }).collect(),
         pool: Pool::All,
         initial: None,
@@ -167,7 +195,7 @@ fn config(problem: &dyn Problem, emitters: Vec<EmitterConfig>) -> SchedulerConfi
     }
 }
 
-/// Two of four different emitters, one of them with gradients.
+/// Two of six different emitters, two of them with gradients.
 fn bandit(reselect: Reselect) -> Scenario {
     let problem = LinearProjection::sphere(4).unwrap();
     let kinds = emitters(4, &StrategyConfig::default(), None).into_iter().map(|(_, emitter)| emitter).collect();

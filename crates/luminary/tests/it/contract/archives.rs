@@ -1,480 +1,392 @@
-//! Every kind of archive against a plain model of the update rules, and what holds for all of them.
+//! What holds for every kind of archive.
 
 use std::collections::HashMap;
 
-use luminary::WideRng;
 use luminary::archive::{
-    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellArchive, CellIdx, Cells, CellsConfig, CentroidSource,
-    ColumnData, CvtConfig, ExtraColumn, GridConfig, LearningRate, NonFinite, Status, UpdateRule,
+    Acceptance, AddReport, Archive, ArchiveConfig, ArchiveKind, Batch, ColumnData, DensityConfig, DnsConfig, Dtype,
+    LearningRate, NonFinite, ProximityConfig, Status, ThresholdDecay,
 };
-use luminary::emitter::{EmitterConfig, EmitterShape, GaussianConfig};
 use luminary::error::CallError;
 use proptest::prelude::*;
 
-use crate::common::fingerprint;
-
-const SOLUTION_DIM: usize = 2;
-const MAX_MEASURES: usize = 5;
-
-/// Elitist and soft, sequential and batch, grids of 1 to 5 measures and Voronoi cells.
-fn archives() -> Vec<ArchiveConfig> {
-    let resolutions: [&[usize]; 5] = [&[7], &[3, 4], &[2, 3, 2], &[2, 2, 1, 3], &[2, 1, 2, 2, 2]];
-    let grids = resolutions
-        .map(|resolution| CellsConfig::Grid(GridConfig::new(resolution.to_vec(), vec![(-1.0, 1.0); resolution.len()])));
-    let cvts = [(9, 1), (15, 2), (12, 5)].map(|(n_cells, measure_dim)| {
-        CellsConfig::Cvt(CvtConfig {
-            n_cells,
-            measure_bounds: vec![(-1.0, 1.0); measure_dim],
-            centroids: CentroidSource::Sobol,
-            seed: 1,
-        })
-    });
-    let soft = |alpha, min_f| Acceptance::Soft { learning_rate: LearningRate::Fixed(alpha), min_f };
-    let acceptances = [Acceptance::Elitist, soft(0.0, -1.0), soft(0.3, 0.0), soft(1.0, -50.0)];
-    let mut all = Vec::new();
-    for cells in grids.iter().chain(&cvts) {
-        for acceptance in acceptances {
-            for rule in [UpdateRule::Sequential, UpdateRule::Batch] {
-                all.push(ArchiveConfig {
-                    acceptance,
-                    rule,
-                    extra_columns: vec![ExtraColumn::new("id", 1), ExtraColumn::new("pair", 2)],
-                    qd_score_offset: -2.5,
-                    ..ArchiveConfig::cells(SOLUTION_DIM, cells.clone())
-                });
-            }
-        }
-    }
-    all
-}
-
-/// A row as proptest makes it; an archive with fewer measures takes the first ones.
-#[derive(Clone, Debug)]
-struct Row {
-    measures: [f64; MAX_MEASURES],
-    objective: f64,
-}
-
-fn rows() -> impl Strategy<Value = Vec<Vec<Row>>> {
-    // Few distinct objectives make ties; measures reach beyond the bounds; now and then something is not finite.
-    let objective = prop_oneof![
-        4 => (-4..8_i32).prop_map(f64::from),
-        4 => -5.0..10.0_f64,
-        1 => prop::sample::select(vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY]),
-    ];
-    let measure = prop_oneof![20 => -1.3..1.3_f64, 1 => Just(f64::NAN)];
-    let row = (prop::array::uniform5(measure), objective).prop_map(|(measures, objective)| Row { measures, objective });
-    prop::collection::vec(prop::collection::vec(row, 1..25), 1..6)
-}
-
-/// One batch in buffers, with solutions and extra values that name the row they belong to.
-struct Buffers {
-    solutions: Vec<f64>,
-    objectives: Vec<f64>,
-    measures: Vec<f64>,
-    ids: Vec<f64>,
-    pairs: Vec<f64>,
-}
-
-impl Buffers {
-    fn new(rows: &[Row], measure_dim: usize, first_id: usize) -> Self {
-        let ids: Vec<f64> = (first_id..first_id + rows.len()).map(|id| id as f64).collect();
-        Self {
-            solutions: ids.iter().flat_map(|id| [*id, -id]).collect(),
-            objectives: rows.iter().map(|row| row.objective).collect(),
-            measures: rows.iter().flat_map(|row| row.measures[..measure_dim].to_vec()).collect(),
-            pairs: ids.iter().flat_map(|id| [2.0 * id, 3.0 * id]).collect(),
-            ids,
-        }
-    }
-
-    fn add_to(&self, archive: &mut CellArchive, policy: NonFinite) -> Result<AddReport, CallError> {
-        let mut report = AddReport::default();
-        let extras = [ColumnData::F64(&self.ids), ColumnData::F64(&self.pairs)];
-        let Self { solutions, objectives, measures, .. } = self;
-        archive.add(&Batch { solutions, objectives, measures, extras: &extras }, policy, &mut report)?;
-        Ok(report)
-    }
-}
-
-/// The update rules as the paper writes them, cell by cell, without any of the engine's data structures.
-struct Model {
-    alpha: f64,
-    min_f: f64,
-    rule: UpdateRule,
-    cells: HashMap<CellIdx, ModelCell>,
-}
-
-#[derive(Clone, Debug)]
-struct ModelCell {
-    threshold: f64,
-    visits: u64,
-    /// Objective and id.
-    elite: Option<(f64, f64)>,
-}
-
-impl Model {
-    fn new(config: &ArchiveConfig) -> Self {
-        let (alpha, min_f) = match config.acceptance {
-            Acceptance::Elitist => (1.0, f64::NEG_INFINITY),
-            Acceptance::Soft { learning_rate: LearningRate::Fixed(alpha), min_f } => (alpha, min_f),
-            other => panic!("{other:?} is not in the suite"),
-        };
-        Self { alpha, min_f, rule: config.rule, cells: HashMap::new() }
-    }
-
-    fn cell(&mut self, cell: CellIdx) -> &mut ModelCell {
-        self.cells.entry(cell).or_insert(ModelCell { threshold: self.min_f, visits: 0, elite: None })
-    }
-
-    /// Adds (cell, objective, id) rows and returns the status and delta of each.
-    fn add(&mut self, rows: &[(CellIdx, f64, f64)]) -> Vec<(Status, f64)> {
-        match self.rule {
-            UpdateRule::Sequential => rows.iter().flat_map(|row| self.add_group(std::slice::from_ref(row))).collect(),
-            UpdateRule::Batch => {
-                let mut outcome = vec![(Status::Rejected, 0.0); rows.len()];
-                let mut groups: HashMap<CellIdx, Vec<usize>> = HashMap::new();
-                for (i, row) in rows.iter().enumerate() {
-                    groups.entry(row.0).or_default().push(i);
-                }
-                for members in groups.values() {
-                    let group: Vec<_> = members.iter().map(|&i| rows[i]).collect();
-                    for (&i, result) in members.iter().zip(self.add_group(&group)) {
-                        outcome[i] = result;
-                    }
-                }
-                outcome
-            }
-        }
-    }
-
-    /// Rows of one cell, all judged against the cell as it is.
-    fn add_group(&mut self, rows: &[(CellIdx, f64, f64)]) -> Vec<(Status, f64)> {
-        let (alpha, is_elitist) = (self.alpha, self.min_f == f64::NEG_INFINITY);
-        let cell = self.cell(rows[0].0);
-        let (threshold, was_empty) = (cell.threshold, cell.elite.is_none());
-        let judged = rows.iter().map(|&(_, f, _)| {
-            let delta = if is_elitist && was_empty { f } else { f - threshold };
-            let status = match (f > threshold, was_empty) {
-                (false, _) => Status::Rejected,
-                (true, true) => Status::New,
-                (true, false) => Status::Improved,
-            };
-            (status, delta)
-        });
-        let judged: Vec<_> = judged.collect();
-        let accepted: Vec<_> = rows.iter().filter(|row| row.1 > threshold).collect();
-        cell.visits += rows.len() as u64;
-        let mut best: Option<(f64, f64)> = None;
-        for &&(_, f, id) in &accepted {
-            if best.is_none_or(|best| f > best.0) {
-                best = Some((f, id));
-            }
-        }
-        if let Some(best) = best {
-            let mean = accepted.iter().map(|row| row.1).sum::<f64>() / accepted.len() as f64;
-            let kept = (1.0 - alpha).powi(accepted.len() as i32);
-            cell.threshold = if is_elitist { best.0 } else { kept * threshold + (1.0 - kept) * mean };
-            cell.elite = Some(best);
-        }
-        judged
-    }
-}
+use super::archive_cases::{
+    BOUNDS, Buffers, Case, Row, SOLUTION_DIM, add_all, batches, bytes, cases, extra_columns, kinds,
+};
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn every_archive_follows_the_model(batches in rows()) {
-        for config in archives() {
-            let (mut archive, mut model) = (config.build_cells().unwrap(), Model::new(&config));
+    fn elites_keep_their_columns_and_the_report_says_where_rows_went(batches in batches()) {
+        for case in cases() {
+            let mut archive = (case.build)();
             let mut next_id = 0;
             for rows in &batches {
-                let buffers = Buffers::new(rows, archive.measure_dim(), next_id);
+                let buffers = Buffers::new(&case, rows, next_id);
+                let report = buffers.add_to(archive.as_mut(), NonFinite::Fail).unwrap();
+                check_elites(archive.as_ref(), next_id + rows.len())?;
+                check_report(&case, archive.as_ref(), &buffers, next_id, &report)?;
+                check_statistics(archive.as_ref())?;
                 next_id += rows.len();
-                let report = buffers.add_to(&mut archive, NonFinite::Reject).unwrap();
-                check_report(&archive, &mut model, &buffers, &report)?;
-                check_columns(&archive, &model)?;
-                check_statistics(&archive)?;
             }
         }
     }
 
     #[test]
-    fn a_failed_add_changes_nothing(batches in rows()) {
-        for config in archives() {
-            let mut archive = config.build_cells().unwrap();
+    fn saved_at_any_moment_an_archive_goes_on_bit_by_bit(batches in batches()) {
+        for case in cases() {
+            let mut archive = (case.build)();
+            let mut restored = (case.build)();
+            let mut next_id = 0;
             for rows in &batches {
-                let before = fingerprint(&archive);
-                let buffers = Buffers::new(rows, archive.measure_dim(), 0);
-                let is_broken =
-                    buffers.objectives.iter().chain(&buffers.measures).any(|value| !value.is_finite());
-                match buffers.add_to(&mut archive, NonFinite::Fail) {
-                    Ok(report) => prop_assert!(!is_broken && report.n_invalid == 0),
-                    Err(CallError::NonFinite { value, row, .. }) => {
-                        prop_assert!(is_broken && !value.is_finite() && row < rows.len());
-                        prop_assert!(fingerprint(&archive) == before);
-                    }
-                    Err(other) => prop_assert!(false, "{other}"),
-                }
+                let saved = bytes(archive.as_ref());
+                restored.load_bytes(&saved).unwrap();
+                prop_assert!(bytes(restored.as_ref()) == saved, "{}", case.name);
+                let buffers = Buffers::new(&case, rows, next_id);
+                next_id += rows.len();
+                let report = buffers.add_to(archive.as_mut(), NonFinite::Fail).unwrap();
+                let again = buffers.add_to(restored.as_mut(), NonFinite::Fail).unwrap();
+                prop_assert_eq!(format!("{report:?}"), format!("{again:?}"), "{}", case.name);
+                prop_assert!(bytes(restored.as_ref()) == bytes(archive.as_ref()), "{}", case.name);
+                prop_assert_eq!(restored.stats(), archive.stats());
+                prop_assert_eq!(restored.best(), archive.best());
             }
         }
     }
 
     #[test]
-    fn an_elitist_archive_keeps_the_best_row_of_each_cell_and_never_gets_worse(batches in rows()) {
-        for config in archives().into_iter().filter(|config| config.acceptance == Acceptance::Elitist) {
-            let mut archive = config.build_cells().unwrap();
-            let mut best: HashMap<CellIdx, f64> = HashMap::new();
-            for rows in &batches {
-                let before: HashMap<CellIdx, f64> = archive.elites().map(|e| (e.cell.unwrap(), e.objective)).collect();
-                let buffers = Buffers::new(rows, archive.measure_dim(), 0);
-                buffers.add_to(&mut archive, NonFinite::Reject).unwrap();
-                for (measures, &objective) in buffers.measures.chunks(archive.measure_dim()).zip(&buffers.objectives) {
-                    if objective.is_finite() && measures.iter().all(|measure| measure.is_finite()) {
-                        let entry = best.entry(archive.tessellation().cell_of(measures)).or_insert(f64::NEG_INFINITY);
-                        *entry = entry.max(objective);
-                    }
-                }
-                prop_assert!(before.iter().all(|(&cell, &was)| archive.elite(cell).unwrap().objective >= was));
-            }
-            let found: HashMap<CellIdx, f64> = archive.elites().map(|e| (e.cell.unwrap(), e.objective)).collect();
-            prop_assert_eq!(found, best);
-        }
-    }
-
-    #[test]
-    fn a_cleared_archive_is_a_new_one(batches in rows()) {
-        for config in archives() {
-            let (mut used, mut fresh) = (config.build_cells().unwrap(), config.build_cells().unwrap());
-            let last = batches.last().unwrap();
-            for rows in &batches {
-                Buffers::new(rows, used.measure_dim(), 0).add_to(&mut used, NonFinite::Reject).unwrap();
-            }
+    fn a_cleared_archive_is_a_new_one(batches in batches()) {
+        for case in cases() {
+            let mut used = (case.build)();
+            let mut fresh = (case.build)();
+            add_all(&case, used.as_mut(), &batches);
             used.clear();
             prop_assert!(used.is_empty() && used.best().is_none() && used.stats().qd_score == 0.0);
-            for archive in [&mut used, &mut fresh] {
-                Buffers::new(last, archive.measure_dim(), 0).add_to(archive, NonFinite::Reject).unwrap();
+            prop_assert!(bytes(used.as_ref()) == bytes(fresh.as_ref()), "{}", case.name);
+            add_all(&case, used.as_mut(), &batches);
+            add_all(&case, fresh.as_mut(), &batches);
+            prop_assert!(bytes(used.as_ref()) == bytes(fresh.as_ref()), "{}", case.name);
+        }
+    }
+
+    #[test]
+    fn rows_that_are_not_finite_fail_the_call_or_are_counted(
+        batches in batches(),
+        broken in prop::collection::vec((any::<prop::sample::Index>(), 0..3_usize, 0..3_usize), 1..4),
+    ) {
+        for case in cases() {
+            let mut archive = (case.build)();
+            let (last, earlier) = batches.split_last().unwrap();
+            add_all(&case, archive.as_mut(), earlier);
+            let mut buffers = Buffers::new(&case, last, 1000);
+            for &(row, place, value) in &broken {
+                let row = row.index(last.len());
+                let value = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][value];
+                match place {
+                    0 => buffers.objectives[row] = value,
+                    other => buffers.measures[2 * row + other - 1] = value,
+                }
             }
-            prop_assert!(fingerprint(&used) == fingerprint(&fresh));
-            prop_assert_eq!(used.stats(), fresh.stats());
+            let is_broken = |row: usize| {
+                !buffers.objectives[row].is_finite() || buffers.measures[2 * row..][..2].iter().any(|m| !m.is_finite())
+            };
+            let before = bytes(archive.as_ref());
+            let error = buffers.add_to(archive.as_mut(), NonFinite::Fail).unwrap_err();
+            prop_assert!(matches!(error, CallError::NonFinite { row, .. } if is_broken(row)), "{}: {error}", case.name);
+            prop_assert!(bytes(archive.as_ref()) == before, "{}", case.name);
+            let report = buffers.add_to(archive.as_mut(), NonFinite::Reject).unwrap();
+            prop_assert_eq!(report.n_invalid, (0..last.len()).filter(|&row| is_broken(row)).count());
+            for row in 0..last.len() {
+                prop_assert_eq!(report.status[row] == Status::Invalid, is_broken(row), "{}", case.name);
+                prop_assert!(!is_broken(row) || report.delta[row] == f64::NEG_INFINITY);
+            }
+            for elite in archive.elites() {
+                prop_assert!(elite.objective.is_finite() && elite.measures.iter().all(|measure| measure.is_finite()));
+            }
+            check_statistics(archive.as_ref())?;
+        }
+    }
+
+    #[test]
+    fn bytes_that_were_tampered_with_are_refused_or_harmless(
+        batches in batches(),
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        for case in cases() {
+            let mut archive = (case.build)();
+            add_all(&case, archive.as_mut(), &batches);
+            let saved = bytes(archive.as_ref());
+            let mut damaged = saved.clone();
+            for (position, byte) in &edits {
+                let at = position.index(damaged.len());
+                damaged[at] = *byte;
+            }
+            let mut restored = (case.build)();
+            restored.load_bytes(&saved).unwrap();
+            if restored.load_bytes(&damaged).is_err() {
+                prop_assert!(bytes(restored.as_ref()) == saved, "{}: a failed load changed the archive", case.name);
+            }
+            // Whatever was taken over, rows can be added and elites be read.
+            for rows in &batches {
+                let _ = Buffers::new(&case, rows, 0).add_to(restored.as_mut(), NonFinite::Reject);
+            }
+            prop_assert_eq!(restored.elites().count(), restored.len());
+            let _ = restored.stats();
         }
     }
 }
 
-/// Status, delta, visits and validity of each row are what the model says.
-fn check_report(
-    archive: &CellArchive,
-    model: &mut Model,
-    buffers: &Buffers,
-    report: &AddReport,
-) -> Result<(), TestCaseError> {
-    let k = archive.measure_dim();
-    let is_valid = |row: usize| {
-        buffers.objectives[row].is_finite() && buffers.measures[row * k..][..k].iter().all(|m| m.is_finite())
-    };
-    let valid: Vec<usize> = (0..buffers.ids.len()).filter(|&row| is_valid(row)).collect();
-    let rows: Vec<_> = valid
-        .iter()
-        .map(|&row| {
-            let cell = archive.tessellation().cell_of(&buffers.measures[row * k..][..k]);
-            (cell, buffers.objectives[row], buffers.ids[row])
-        })
-        .collect();
-    let visits_before: HashMap<CellIdx, u64> = rows.iter().map(|row| (row.0, model.cell(row.0).visits)).collect();
-    let mut earlier: HashMap<CellIdx, u64> = HashMap::new();
-    for ((&row, &(cell, ..)), (status, delta)) in valid.iter().zip(&rows).zip(model.add(&rows)) {
-        prop_assert_eq!(report.status[row], status, "row {} of {:?}", row, archive.config());
-        prop_assert!((report.delta[row] - delta).abs() <= 1e-12 * delta.abs().max(1.0));
-        prop_assert_eq!(report.cell[row], cell);
-        let seen = earlier.entry(cell).or_default();
-        let of_this_batch = if model.rule == UpdateRule::Sequential { *seen } else { 0 };
-        prop_assert_eq!(report.visits[row], visits_before[&cell] + of_this_batch);
-        *seen += 1;
+/// Every elite is a row that was offered, with all its columns.
+fn check_elites(archive: &dyn Archive, n_offered: usize) -> Result<(), TestCaseError> {
+    for elite in archive.elites() {
+        let id = elite.solution[0];
+        let number = id as i64;
+        prop_assert_eq!(elite.solution, [id, -id]);
+        prop_assert_eq!(elite.extra(0), ColumnData::I64(&[number]));
+        prop_assert_eq!(elite.extra(1), ColumnData::F32(&[number as f32 / 2.0, -number as f32 / 2.0]));
+        prop_assert_eq!(elite.extra(2).as_f64(), Some(&[0.1 * id][..]));
+        prop_assert_eq!(elite.extra(3), ColumnData::U8(&[number as u8, (number >> 8) as u8, b'x']));
+        prop_assert_eq!(elite.extra(4), ColumnData::Bool(&[number % 2 == 0]));
+        prop_assert_eq!(elite.age, Some((n_offered - 1) as u64 - number as u64));
+        prop_assert_eq!(elite.cell, archive.cells().map(|cells| cells.cell_of(elite.measures)));
     }
-    let n_invalid = buffers.ids.len() - valid.len();
-    prop_assert_eq!(report.n_invalid, n_invalid);
-    prop_assert_eq!(report.status.iter().filter(|&&status| status == Status::Invalid).count(), n_invalid);
     Ok(())
 }
 
-/// Every column of every cell is what the model says, by cell, by measures and by position.
-fn check_columns(archive: &CellArchive, model: &Model) -> Result<(), TestCaseError> {
-    for cell in (0..archive.n_cells()).map(CellIdx::new) {
-        let empty = ModelCell { threshold: model.min_f, visits: 0, elite: None };
-        let expected = model.cells.get(&cell).unwrap_or(&empty);
-        let threshold = archive.thresholds()[cell.index()];
-        let is_close = (threshold - expected.threshold).abs() <= 1e-12 * threshold.abs().max(1.0);
-        prop_assert!(threshold == expected.threshold || is_close, "{threshold} for {expected:?}");
-        prop_assert_eq!(archive.visits()[cell.index()], expected.visits);
-        let Some(elite) = archive.elite(cell) else {
-            prop_assert!(expected.elite.is_none());
-            continue;
-        };
-        let (objective, id) = expected.elite.expect("the model has an elite where the archive has one");
-        prop_assert_eq!(
-            (elite.objective, elite.threshold, elite.visits),
-            (objective, Some(threshold), Some(expected.visits))
-        );
-        prop_assert_eq!(
-            (elite.solution, elite.extra(0), elite.extra(1)),
-            (&[id, -id][..], ColumnData::F64(&[id]), ColumnData::F64(&[2.0 * id, 3.0 * id]))
-        );
-        prop_assert_eq!(archive.tessellation().cell_of(elite.measures), cell);
-        prop_assert_eq!(archive.elite_at(elite.measures).unwrap().map(|found| found.cell), Some(Some(cell)));
+/// Status, optional columns, the best row and the rows that were seated.
+fn check_report(
+    case: &Case,
+    archive: &dyn Archive,
+    buffers: &Buffers,
+    first_id: usize,
+    report: &AddReport,
+) -> Result<(), TestCaseError> {
+    let n_rows = buffers.ids.len();
+    prop_assert_eq!((report.status.len(), report.delta.len(), report.visits.len()), (n_rows, n_rows, n_rows));
+    prop_assert_eq!(report.cell.len(), if archive.cells().is_some() { n_rows } else { 0 });
+    prop_assert!(report.delta.iter().all(|delta| delta.is_finite()));
+    let columns =
+        [&report.novelty, &report.local_competition, &report.dominated_novelty, &report.density, &report.discount];
+    let expected = match case.name {
+        "proximity" => [true, false, false, false, false],
+        "proximity with local competition" => [true, true, false, false, false],
+        "dns" => [false, false, true, false, false],
+        "density" => [false, false, false, true, false],
+        "discount" => [false, false, false, false, true],
+        _ => [false; 5],
+    };
+    prop_assert_eq!(columns.map(Option::is_some), expected, "{}", case.name);
+    prop_assert!(columns.iter().all(|column| column.as_ref().is_none_or(|values| values.len() == n_rows)));
+    let mut expected: HashMap<usize, usize> = HashMap::new();
+    for (slot, elite) in archive.elites().enumerate().filter(|(_, elite)| elite.solution[0] >= first_id as f64) {
+        expected.insert(elite.solution[0] as usize - first_id, slot);
     }
-    let n_expected = model.cells.values().filter(|cell| cell.elite.is_some()).count();
-    prop_assert_eq!(archive.len(), n_expected);
-    let by_position: Vec<Option<CellIdx>> = (0..archive.len()).map(|i| archive.nth_elite(i).cell).collect();
-    prop_assert_eq!(by_position, archive.elites().map(|elite| elite.cell).collect::<Vec<_>>());
+    let seated = report.seated.as_ref().expect("it was asked for");
+    let found: HashMap<usize, usize> = seated.iter().map(|seated| (seated.row, seated.slot)).collect();
+    prop_assert_eq!(found.len(), seated.len());
+    prop_assert_eq!(&found, &expected, "{}", case.name);
+    // Moved borders may give a cell to a row that was rejected before.
+    let may_come_back = case.name == "sliding boundaries";
+    prop_assert!(may_come_back || seated.iter().all(|seated| report.status[seated.row].is_accepted()), "{}", case.name);
+    let best = archive.best().filter(|best| best.solution[0] >= first_id as f64);
+    prop_assert_eq!(report.best, best.map(|best| best.solution[0] as usize - first_id), "{}", case.name);
+    if let Some(best) = archive.best() {
+        let id = best.solution[0] as i64;
+        prop_assert_eq!((best.extra(0), best.extra(4)), (ColumnData::I64(&[id]), ColumnData::Bool(&[id % 2 == 0])));
+    }
     Ok(())
 }
 
 /// The statistics kept while adding equal a scan of the elites.
-fn check_statistics(archive: &CellArchive) -> Result<(), TestCaseError> {
-    let (stats, offset) = (archive.stats(), archive.config().qd_score_offset);
+fn check_statistics(archive: &dyn Archive) -> Result<(), TestCaseError> {
+    let stats = archive.stats();
     let objectives: Vec<f64> = archive.elites().map(|elite| elite.objective).collect();
-    let (n, sum) = (objectives.len(), objectives.iter().sum::<f64>());
-    prop_assert_eq!((stats.n_elites, stats.n_cells), (n, archive.n_cells()));
-    prop_assert_eq!(stats.coverage, n as f64 / archive.n_cells() as f64);
-    let qd_score = sum - n as f64 * offset;
+    let n = objectives.len();
+    let sum = objectives.iter().sum::<f64>();
+    let n_cells = stats.n_cells.max(1) as f64;
+    prop_assert_eq!(stats.n_elites, n);
+    prop_assert!(n <= stats.n_cells);
+    prop_assert_eq!(stats.coverage, n as f64 / n_cells);
+    let qd_score = sum + 2.5 * n as f64;
     prop_assert!((stats.qd_score - qd_score).abs() < 1e-9, "{} and {qd_score}", stats.qd_score);
-    prop_assert!((stats.norm_qd_score - qd_score / archive.n_cells() as f64).abs() < 1e-9);
+    prop_assert!((stats.norm_qd_score - qd_score / n_cells).abs() < 1e-9);
     prop_assert_eq!(stats.obj_mean.is_some(), n > 0);
     prop_assert!(stats.obj_mean.is_none_or(|mean| (mean - sum / n as f64).abs() < 1e-9));
-    // A soft archive may have replaced its best elite by a worse one.
     prop_assert!(objectives.iter().all(|&objective| Some(objective) <= stats.obj_max));
     prop_assert_eq!(archive.best().map(|best| best.objective), stats.obj_max);
-    let thresholds = [-5.0, 0.0, 3.0];
-    let reached = thresholds.map(|x| objectives.iter().filter(|&&f| f >= x).count() as f64);
-    for (percent, reached) in (archive as &dyn Archive).ccdf(&thresholds).into_iter().zip(reached) {
-        prop_assert!((percent - 100.0 * reached / archive.n_cells() as f64).abs() < 1e-9);
-    }
+    let reached = objectives.iter().filter(|&&objective| objective >= 3.0).count() as f64;
+    prop_assert!((archive.ccdf(&[3.0])[0] - 100.0 * reached / n_cells).abs() < 1e-9);
     Ok(())
 }
 
 #[test]
-fn the_cell_of_a_grid_is_the_interval_of_each_measure() {
-    let mut rng = WideRng::new(1);
-    for config in archives() {
-        let archive = config.build_cells().unwrap();
-        let Cells::Grid(grid) = archive.tessellation() else { continue };
-        for _ in 0..200 {
-            let measures: Vec<f64> = (0..archive.measure_dim()).map(|_| 2.6 * rng.uniform() - 1.3).collect();
-            let intervals = grid.intervals_of(grid.cell_of(&measures));
-            for (i, &interval) in intervals.iter().enumerate() {
-                let borders = grid.borders(i);
-                let (lower, upper) = (borders[interval] - 1e-5, borders[interval + 1] + 1e-5);
-                assert!((lower..=upper).contains(&measures[i].clamp(-1.0, 1.0)), "{measures:?} in {intervals:?}");
+fn wrong_lengths_and_types_are_named_and_change_nothing() {
+    for case in cases() {
+        let mut archive = (case.build)();
+        let rows = [([0.1, 0.2], 1.0), ([-0.3, 0.9], 2.0), ([0.7, -0.7], 3.0)];
+        add_all(&case, archive.as_mut(), &[rows.to_vec()]);
+        let before = bytes(archive.as_ref());
+        let good = Buffers::new(&case, &rows, 3);
+        let Buffers { solutions, objectives, measures, .. } = &good;
+        let extras = good.extras();
+        let batch = |solutions, objectives, measures, extras| Batch { solutions, objectives, measures, extras };
+        let mut broken = vec![
+            ("solutions", batch(&solutions[1..], objectives, measures, &extras)),
+            ("solutions", batch(solutions, &objectives[1..], measures, &extras)),
+            ("measures", batch(solutions, objectives, &measures[1..], &extras)),
+        ];
+        let mut wrong_type = extras.clone();
+        let mut too_short = extras.clone();
+        if case.has_extras {
+            wrong_type[1] = ColumnData::F64(&[0.0; 6]);
+            too_short[4] = ColumnData::Bool(&[true; 2]);
+            broken.push(("extras", batch(solutions, objectives, measures, &extras[1..])));
+            broken.push(("an extra column", batch(solutions, objectives, measures, &too_short)));
+        }
+        let mut report = AddReport::with_seated();
+        for (name, batch) in broken {
+            assert!(archive.check(&batch, NonFinite::Reject).is_err(), "{}", case.name);
+            let error = archive.add(&batch, NonFinite::Reject, &mut report).unwrap_err();
+            assert!(matches!(error, CallError::Length { what, .. } if what == name), "{}: {error}", case.name);
+            assert!(bytes(archive.as_ref()) == before && report.status.is_empty(), "{}", case.name);
+        }
+        if case.has_extras {
+            let error = archive.add(&batch(solutions, objectives, measures, &wrong_type), NonFinite::Fail, &mut report);
+            let expected = CallError::Dtype { name: "halves".into(), expected: Dtype::F32, found: Dtype::F64 };
+            assert_eq!(error.unwrap_err(), expected, "{}", case.name);
+            assert!(bytes(archive.as_ref()) == before);
+        }
+        Buffers::new(&case, &[], 3).add_to(archive.as_mut(), NonFinite::Fail).unwrap();
+        assert!(bytes(archive.as_ref()) == before, "{}: no rows, no change", case.name);
+        archive.check(&batch(solutions, objectives, measures, &extras), NonFinite::Fail).unwrap();
+    }
+}
+
+#[test]
+fn the_same_batch_twice_changes_no_elite_of_an_elitist_archive() {
+    for case in cases().iter().filter(|case| ["grid", "cvt", "categorical"].contains(&case.name)).step_by(2) {
+        let mut archive = (case.build)();
+        let rows: Vec<Row> =
+            (0..40).map(|i| ([(i as f64 * 0.7).sin(), (i as f64 * 1.3).cos()], (i % 5) as f64)).collect();
+        add_all(case, archive.as_mut(), std::slice::from_ref(&rows));
+        let ids = |archive: &dyn Archive| archive.elites().map(|elite| elite.solution[0]).collect::<Vec<_>>();
+        let before = ids(archive.as_ref());
+        let report = Buffers::new(case, &rows, 40).add_to(archive.as_mut(), NonFinite::Fail).unwrap();
+        assert!(report.status.iter().all(|&status| status == Status::Rejected), "{}", case.name);
+        assert_eq!(ids(archive.as_ref()), before, "{}", case.name);
+    }
+}
+
+#[test]
+fn sums_beyond_all_numbers_are_infinite_with_their_sign() {
+    for case in cases() {
+        for sign in [1.0, -1.0] {
+            let mut archive = (case.build)();
+            // Farther apart than any threshold, in different cells and of the same quality.
+            let rows: Vec<Row> = (0..4)
+                .map(|i| ([if i < 2 { -1.0 } else { 1.0 }, if i % 2 == 0 { -1.0 } else { 1.0 }], sign * 1e308))
+                .collect();
+            add_all(&case, archive.as_mut(), std::slice::from_ref(&rows));
+            let stats = archive.stats();
+            let expected = match archive.len() {
+                0 => 0.0,
+                1 => sign * 1e308,
+                _ => sign * f64::INFINITY,
+            };
+            assert_eq!(stats.qd_score, expected, "{}", case.name);
+            assert!(stats.obj_mean.is_none_or(|mean| (mean / (sign * 1e308) - 1.0).abs() < 1e-12), "{}", case.name);
+            let thresholds = archive.elites().filter_map(|elite| elite.threshold);
+            assert!(thresholds.into_iter().all(|threshold| !threshold.is_nan()), "{}", case.name);
+        }
+    }
+}
+
+#[test]
+fn the_novelty_of_measures_is_the_same_whoever_computes_it() {
+    for case in cases() {
+        let mut archive = (case.build)();
+        let rows: Vec<Row> =
+            (0..40).map(|i| ([(i as f64 * 0.7).sin(), (i as f64 * 1.3).cos()], (i % 5) as f64)).collect();
+        add_all(&case, archive.as_mut(), std::slice::from_ref(&rows));
+        let measures: Vec<f64> = rows.iter().flat_map(|row| row.0).collect();
+        let mut found = vec![0.0; 40];
+        archive.novelty(&measures, 2, &mut Vec::new(), &mut found);
+        let bounds = archive.measure_bounds();
+        let scale = |i: usize| if bounds[i].0.is_finite() { bounds[i].1 - bounds[i].0 } else { 1.0 };
+        for (row, found) in measures.chunks_exact(2).zip(found) {
+            let distance = |m: &[f64]| ((row[0] - m[0]) / scale(0)).hypot((row[1] - m[1]) / scale(1));
+            let mut distances: Vec<f64> = archive.elites().map(|elite| distance(elite.measures)).collect();
+            distances.sort_by(f64::total_cmp);
+            distances.truncate(2);
+            match distances.len() {
+                0 => assert_eq!(found, f64::INFINITY),
+                n => assert!((found - distances.iter().sum::<f64>() / n as f64).abs() < 1e-12, "{}", case.name),
             }
         }
     }
 }
 
 #[test]
-fn a_voronoi_cell_is_that_of_the_nearest_centroid() {
-    let mut rng = WideRng::new(2);
-    for config in archives() {
-        let archive = config.build_cells().unwrap();
-        let Cells::Cvt(cvt) = archive.tessellation() else { continue };
-        for _ in 0..200 {
-            let measures: Vec<f64> = (0..archive.measure_dim()).map(|_| 2.6 * rng.uniform() - 1.3).collect();
-            let distance =
-                |cell: usize| -> f64 { measures.iter().zip(cvt.centroid(cell)).map(|(a, b)| (a - b) * (a - b)).sum() };
-            let nearest = (0..cvt.n_cells()).map(distance).fold(f64::INFINITY, f64::min);
-            let found = distance(archive.tessellation().cell_of(&measures).index());
-            assert!(found <= nearest * (1.0 + 1e-12), "{found} and {nearest}");
-        }
+fn what_is_no_category_fails_the_call_or_is_counted() {
+    let case = cases().into_iter().find(|case| case.is_categorical).unwrap();
+    let mut archive = (case.build)();
+    let mut buffers = Buffers::new(&case, &[([0.0, 0.0], 1.0), ([0.0, 0.0], 2.0)], 0);
+    for found in [-1.0, 3.0, 0.5] {
+        buffers.measures[3] = found;
+        let error = buffers.add_to(archive.as_mut(), NonFinite::Fail).unwrap_err();
+        assert_eq!(error, CallError::Category { row: 1, measure: 1, n_categories: 3, found });
+        assert!(archive.is_empty());
     }
+    let report = buffers.add_to(archive.as_mut(), NonFinite::Reject).unwrap();
+    assert_eq!((report.status, report.n_invalid), (vec![Status::New, Status::Invalid], 1));
 }
 
 #[test]
-fn elites_are_drawn_uniformly_over_occupied_cells() {
-    // A Gaussian emitter without noise emits the elites it draws. Many rows have landed in the first cell and few in
-    // the last, which must make no difference.
-    for config in archives() {
-        let mut archive = config.build_cells().unwrap();
-        let mut rng = WideRng::new(3);
-        let n_rows = 400;
-        let random_row = |_| Row {
-            measures: std::array::from_fn(|_| (2.6 * rng.uniform() - 1.3) * rng.uniform()),
-            objective: 1.0 + rng.uniform(),
+fn settings_that_make_no_sense_are_refused() {
+    let refused = |kind: ArchiveKind| ArchiveConfig::new(SOLUTION_DIM, kind).build().unwrap_err().to_string();
+    for (name, kind) in kinds() {
+        let broken: Vec<ArchiveKind> = match kind.clone() {
+            ArchiveKind::Proximity(config) => vec![
+                ArchiveKind::Proximity(ProximityConfig { n_neighbours: 0, ..config.clone() }),
+                ArchiveKind::Proximity(ProximityConfig { novelty_threshold: f64::NAN, ..config.clone() }),
+                ArchiveKind::Proximity(ProximityConfig { measure_bounds: vec![(1.0, 0.0)], ..config.clone() }),
+                ArchiveKind::Proximity(ProximityConfig { measure_bounds: Vec::new(), ..config.clone() }),
+                ArchiveKind::Proximity(ProximityConfig {
+                    decay: Some(ThresholdDecay { rate: 1.5, n_batches: 1, minimum: 0.0 }),
+                    ..config.clone()
+                }),
+                ArchiveKind::Proximity(ProximityConfig {
+                    decay: Some(ThresholdDecay { rate: 0.5, n_batches: 0, minimum: 0.0 }),
+                    ..config
+                }),
+            ],
+            ArchiveKind::Dns(config) => vec![
+                ArchiveKind::Dns(DnsConfig { capacity: 0, ..config.clone() }),
+                ArchiveKind::Dns(DnsConfig { n_neighbours: 0, ..config }),
+            ],
+            ArchiveKind::Density(config) => vec![
+                ArchiveKind::Density(DensityConfig { buffer_size: 0, ..config.clone() }),
+                ArchiveKind::Density(DensityConfig { bandwidth: 0.0, ..config }),
+            ],
+            _ => Vec::new(),
         };
-        let rows: Vec<Row> = (0..n_rows).map(random_row).collect();
-        Buffers::new(&rows, archive.measure_dim(), 0).add_to(&mut archive, NonFinite::Fail).unwrap();
-        let n_draws = 2000 * archive.len();
-        let gaussian = EmitterConfig::Gaussian(GaussianConfig {
-            x0: vec![0.0; SOLUTION_DIM],
-            sigma: vec![0.0],
-            batch_size: n_draws,
-            bounds: None,
-            initial_solutions: None,
-        });
-        let shape = EmitterShape {
-            solution_dim: SOLUTION_DIM,
-            measure_bounds: archive.measure_bounds(),
-            seed: 4,
-            path: "emitter/0",
-        };
-        let mut drawn = vec![0.0; n_draws * SOLUTION_DIM];
-        gaussian.build(&shape).unwrap().ask(&archive, &mut drawn);
-        let mut counts: HashMap<u64, f64> = HashMap::new();
-        drawn.chunks_exact(SOLUTION_DIM).for_each(|row| *counts.entry(row[0].to_bits()).or_default() += 1.0);
-        assert_eq!(counts.len(), archive.len(), "every elite is drawn");
-        // Chi-squared over len - 1 degrees of freedom: mean len - 1, variance 2 (len - 1). The seed is fixed, so six
-        // standard deviations are not a matter of luck.
-        let chi_squared: f64 = counts.values().map(|count| (count - 2000.0).powi(2) / 2000.0).sum();
-        let freedom = (archive.len() - 1) as f64;
-        assert!(chi_squared < freedom + 6.0 * (2.0 * freedom).sqrt() + 6.0, "{chi_squared} for {freedom}");
-    }
-}
-
-#[test]
-fn retrieval_of_what_is_not_there_is_none_or_an_error() {
-    for config in archives() {
-        let archive = config.build_cells().unwrap();
-        let k = archive.measure_dim();
-        assert!(archive.elite(CellIdx::new(0)).is_none() && archive.elite(CellIdx::new(archive.n_cells())).is_none());
-        assert!(archive.elite_at(&vec![0.0; k]).unwrap().is_none());
-        assert!(archive.elite_at(&vec![f64::NAN; k]).unwrap().is_none());
-        let error = archive.elite_at(&vec![0.0; k + 1]).unwrap_err();
-        assert!(matches!(error, CallError::Length { expected, found, .. } if (expected, found) == (k, k + 1)));
-        assert_eq!((archive.stats().obj_max, archive.stats().obj_mean), (None, None));
-    }
-}
-
-#[test]
-fn wrong_lengths_are_named_and_change_nothing() {
-    for config in archives() {
-        let mut archive = config.build_cells().unwrap();
-        let k = archive.measure_dim();
-        let row = Row { measures: [0.0; MAX_MEASURES], objective: 1.0 };
-        Buffers::new(std::slice::from_ref(&row), k, 0).add_to(&mut archive, NonFinite::Fail).unwrap();
-        let before = fingerprint(&archive);
-        let (good, pairs) = (vec![2.0; 2], vec![2.0; 4]);
-        let (measures, solutions) = (vec![0.0; 2 * k], vec![0.0; 2 * SOLUTION_DIM]);
-        let good_extras = [ColumnData::F64(&good), ColumnData::F64(&pairs)];
-        let short_extra = [ColumnData::F64(&good), ColumnData::F64(&pairs[..3])];
-        let batch = |solutions, objectives, measures, extras| Batch { solutions, objectives, measures, extras };
-        let broken = [
-            ("solutions", batch(&solutions[1..], &good, &measures, &good_extras[..])),
-            ("solutions", batch(&solutions, &good[..1], &measures, &good_extras[..])),
-            ("measures", batch(&solutions, &good, &measures[1..], &good_extras[..])),
-            ("extras", batch(&solutions, &good, &measures, &good_extras[..1])),
-            ("an extra column", batch(&solutions, &good, &measures, &short_extra[..])),
-        ];
-        for (name, batch) in broken {
-            let error = archive.add(&batch, NonFinite::Reject, &mut AddReport::default()).unwrap_err();
-            assert!(matches!(error, CallError::Length { what, .. } if what == name), "{error}");
-            assert!(fingerprint(&archive) == before);
+        for kind in broken {
+            let message = refused(kind);
+            assert!(message.starts_with("expected"), "{name}: {message}");
         }
-        archive
-            .add(
-                &batch(&[], &[], &[], &[ColumnData::F64(&[]), ColumnData::F64(&[])]),
-                NonFinite::Fail,
-                &mut AddReport::default(),
-            )
-            .unwrap();
-        assert!(fingerprint(&archive) == before, "no rows, no change");
+        let soft = Acceptance::Soft { learning_rate: LearningRate::Fixed(0.3), min_f: -1.0 };
+        let has_thresholds = ["grid", "cvt", "categorical"].contains(&name);
+        let config = ArchiveConfig { acceptance: soft, ..ArchiveConfig::new(SOLUTION_DIM, kind) };
+        assert_eq!(config.build().is_ok(), has_thresholds, "{name}");
+    }
+    assert!(refused(ArchiveKind::Custom { measure_bounds: BOUNDS.to_vec() }).contains("build_with_archive"));
+}
+
+#[test]
+fn configurations_survive_serialisation() {
+    for (name, kind) in kinds() {
+        let config = ArchiveConfig { extra_columns: extra_columns(), ..ArchiveConfig::new(SOLUTION_DIM, kind) };
+        let bytes = rmp_serde::to_vec_named(&config).unwrap();
+        assert_eq!(rmp_serde::from_slice::<ArchiveConfig>(&bytes).unwrap(), config, "{name}");
     }
 }

@@ -2,7 +2,9 @@
 
 use luminary::WideRng;
 use luminary::archive::NonFinite;
-use luminary::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, Feedback, Selection};
+use luminary::emitter::{
+    ArborescenceConfig, EmitterConfig, EvolutionConfig, Feedback, GeneticConfig, GradientOperatorConfig, Selection,
+};
 use luminary::preset::Preset;
 use luminary::problem::{DifferentiableProblem, Problem};
 use luminary::ranker::RankOutcome;
@@ -12,7 +14,7 @@ use luminary::strategy::gradient::{GradientConfig, GradientOptimizer};
 use luminary::strategy::{Strategy, StrategyConfig, StrategyShape, recombination_weights};
 use luminary_domains::LinearProjection;
 
-use crate::common::{Bowl, emitters, preset_config, rankers, soft_archive};
+use crate::common::{Bowl, emitters, preset_config, rankers, soft_archive, trajectory};
 
 const SEED: u64 = 21;
 const DIM: usize = 4;
@@ -22,6 +24,7 @@ fn alone(problem: &dyn Problem, emitter: EmitterConfig) -> Scheduler {
     let config = SchedulerConfig {
         seed: SEED,
         archive: soft_archive(problem),
+        result: None,
         emitters: vec![EmitterGroup { count: 1, emitter }],
         pool: Pool::All,
         initial: None,
@@ -210,5 +213,75 @@ fn variation_emitters_vary_elites_and_nothing_else() {
             n_between += 1;
         }
         assert_eq!(n_between > 0, has_line);
+    }
+}
+
+/// Pick an elite, vary it, and step by `|c_0| grad f + sum c_j grad m_j`, or by `sigma_g grad f`.
+#[test]
+fn the_gradient_operator_steps_from_varied_elites_along_their_gradients() {
+    let problem = LinearProjection::rastrigin(DIM).unwrap();
+    for measure_gradients in [false, true] {
+        let (_, template) = emitters(DIM, &StrategyConfig::default(), None).swap_remove(5);
+        let EmitterConfig::GradientOperator(template) = template else { panic!("the sixth kind") };
+        let config = GradientOperatorConfig { measure_gradients, line_sigma: None, ..template };
+        let batch_size = config.batch_size;
+        let mut scheduler = alone(&problem, EmitterConfig::GradientOperator(config.clone()));
+        let mut rng = WideRng::from_path(SEED, "emitter/0/variation");
+        for iteration in 0..30 {
+            let label = format!("measure gradients {measure_gradients}, iteration {iteration}");
+            let mut points = vec![0.0; batch_size * DIM];
+            rng.fill_normal(&mut points);
+            for point in points.chunks_exact_mut(DIM) {
+                let archive = scheduler.archive();
+                let parent = match archive.len() {
+                    0 => &config.x0,
+                    n => archive.nth_elite(rng.below(n)).solution,
+                };
+                point.iter_mut().zip(parent).for_each(|(x, parent)| *x = parent + config.sigma[0] * *x);
+            }
+            assert_eq!(scheduler.ask_gradients().unwrap(), points, "{label}");
+            let mut jacobians = vec![0.0; batch_size * 3 * DIM];
+            let mut objectives = vec![0.0; batch_size];
+            let mut measures = vec![0.0; 2 * batch_size];
+            for i in 0..batch_size {
+                let jacobian = &mut jacobians[i * 3 * DIM..][..3 * DIM];
+                let point = &points[i * DIM..][..DIM];
+                objectives[i] = problem.evaluate_with_jacobian(point, &mut measures[2 * i..][..2], jacobian);
+            }
+            scheduler.tell_gradients(&objectives, &measures, &jacobians).unwrap();
+            let mut coefficients = vec![1.0; 3 * batch_size];
+            if measure_gradients {
+                rng.fill_normal(&mut coefficients);
+            }
+            let mut rows = Vec::new();
+            for i in 0..batch_size {
+                let c = &mut coefficients[3 * i..][..3];
+                c[0] = c[0].abs();
+                c.iter_mut().for_each(|c| *c *= config.sigma_g);
+                if !measure_gradients {
+                    c[1..].fill(0.0);
+                }
+                rows.extend(branches(&points[i * DIM..][..DIM], &jacobians[i * 3 * DIM..][..3 * DIM], c));
+            }
+            assert_close(scheduler.ask().unwrap(), &rows, &label);
+            let rows = scheduler.asked_solutions().to_vec();
+            tell(&mut scheduler, &problem, &rows, None, |_, _| {});
+        }
+    }
+}
+
+/// The genetic emitter with an operator is the emitter that is named after the operator.
+#[test]
+fn the_genetic_emitter_is_the_gaussian_and_the_iso_line_emitter() {
+    let problem = Bowl { solution_dim: DIM, measure_dim: 2 };
+    for (name, emitter) in emitters(DIM, &StrategyConfig::default(), None) {
+        let genetic = match &emitter {
+            EmitterConfig::Gaussian(config) => GeneticConfig::from(config),
+            EmitterConfig::IsoLine(config) => GeneticConfig::from(config),
+            _ => continue,
+        };
+        let mut scheduler = alone(&problem, emitter.clone());
+        let mut genetic = alone(&problem, EmitterConfig::Genetic(genetic));
+        assert!(trajectory(&mut scheduler, &problem, 20) == trajectory(&mut genetic, &problem, 20), "{name}");
     }
 }

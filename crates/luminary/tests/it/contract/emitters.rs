@@ -10,11 +10,11 @@ use luminary::strategy::{Bounds, BoundsRule, StrategyConfig};
 
 use crate::common::{Bowl, Constant, emitters, fingerprint, rankers, run, soft_archive, strategies, trajectory};
 
-const DIM: usize = 3;
+pub(super) const DIM: usize = 3;
 const N_ITERATIONS: u64 = 40;
 
 /// Every kind of emitter with every strategy it can have.
-fn all_emitters(bounds: Option<&Bounds>) -> Vec<(String, EmitterConfig)> {
+pub(super) fn all_emitters(bounds: Option<&Bounds>) -> Vec<(String, EmitterConfig)> {
     let mut all = Vec::new();
     for (strategy_name, strategy) in strategies() {
         for (name, emitter) in emitters(DIM, &strategy, bounds.cloned()) {
@@ -31,6 +31,7 @@ fn scheduler(problem: &dyn Problem, emitter: &EmitterConfig, count: usize) -> Sc
     let config = SchedulerConfig {
         seed: 5,
         archive: soft_archive(problem),
+        result: None,
         emitters: vec![EmitterGroup { count, emitter: emitter.clone() }],
         pool: Pool::All,
         initial: None,
@@ -65,7 +66,7 @@ impl<F: Fn(&[f64], f64) -> f64 + Sync> DifferentiableProblem for Told<F> {
     }
 }
 
-fn bowl() -> Bowl {
+pub(super) fn bowl() -> Bowl {
     Bowl { solution_dim: DIM, measure_dim: 2 }
 }
 
@@ -235,6 +236,36 @@ fn gradients_that_are_not_finite_make_the_emitter_restart() {
         let mut scheduler = scheduler(&problem, &emitter, 1);
         finite_solutions(&name, &mut scheduler, &problem);
         assert_eq!(scheduler.restarts().diverged, N_ITERATIONS, "{name}");
+    }
+}
+
+#[test]
+fn steps_from_points_without_finite_gradients_are_the_points() {
+    let (_, emitter) = emitters(DIM, &StrategyConfig::default(), None).swap_remove(5);
+    let problem = bowl();
+    let mut scheduler = scheduler(&problem, &emitter, 1);
+    let points = scheduler.ask_gradients().unwrap().to_vec();
+    let n_points = points.len() / DIM;
+    let mut jacobians = vec![1.0; n_points * 3 * DIM];
+    jacobians[2] = f64::NAN;
+    scheduler.tell_gradients(&vec![0.0; n_points], &vec![0.0; 2 * n_points], &jacobians).unwrap();
+    let steps = scheduler.ask().unwrap();
+    assert_eq!(steps[..DIM], points[..DIM]);
+    assert!(steps[DIM..].iter().zip(&points[DIM..]).all(|(step, point)| step != point));
+}
+
+#[test]
+fn every_emitter_goes_on_by_itself_in_completion_order_with_surplus_rows_and_failures() {
+    for (name, emitter) in all_emitters(None) {
+        let problem = Told(bowl(), |solution: &[f64], objective| if solution[0] > 0.4 { f64::NAN } else { objective });
+        let mut config = scheduler(&problem, &emitter, 2).config().clone();
+        config.order = Order::Completion { over_issue: 1.5 };
+        let mut scheduler = config.build().unwrap();
+        scheduler.run(&problem, 1).unwrap();
+        let first = scheduler.result().stats();
+        scheduler.run(&problem, N_ITERATIONS).unwrap();
+        let last = scheduler.result().stats();
+        assert!(last.qd_score > first.qd_score && scheduler.n_invalid() > 0, "{name}: {first:?} {last:?}");
     }
 }
 

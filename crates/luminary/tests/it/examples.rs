@@ -1,0 +1,39 @@
+//! The examples of parts of one's own run to their end; each asserts that its part did something and survives saving.
+
+use std::error::Error;
+
+#[path = "../../examples/custom_emitter.rs"]
+mod custom_emitter;
+#[path = "../../examples/custom_ranker.rs"]
+mod custom_ranker;
+#[path = "../../examples/custom_restart.rs"]
+mod custom_restart;
+#[path = "../../examples/custom_stop.rs"]
+mod custom_stop;
+#[path = "../../examples/custom_strategy.rs"]
+mod custom_strategy;
+
+#[test]
+fn an_emitter_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_emitter::main()
+}
+
+#[test]
+fn a_ranker_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_ranker::main()
+}
+
+#[test]
+fn a_strategy_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_strategy::main()
+}
+
+#[test]
+fn a_restart_rule_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_restart::main()
+}
+
+#[test]
+fn a_stop_rule_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_stop::main()
+}
