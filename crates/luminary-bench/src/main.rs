@@ -1,10 +1,16 @@
-//! `luminary-bench`: full trials with evaluations per second and the share of time per stage.
+//! `luminary-bench`: full trials with evaluations per second and the share of time per stage, and studies of the engine
+//! that need no clock.
 //!
 //! Nothing here is a test: machines are shared, so figures are for comparison within one run.
 #![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
 
 mod clock;
 mod memory;
+mod order;
+mod paper;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use luminary::emitter::EmitterConfig;
@@ -14,6 +20,7 @@ use luminary::strategy::{Factorisation, StrategyConfig, Variant};
 use luminary_domains::Domain;
 
 use clock::Clock;
+use paper::paper_config;
 
 #[derive(Parser)]
 #[command(about = "Benchmarks of the engine")]
@@ -52,11 +59,29 @@ enum Command {
         #[arg(long)]
         eigen: bool,
     },
+    /// Rows order beside completion order on a virtual clock: CMA-MAE on the four domains
+    Order {
+        /// Evaluations of each trial, in iterations of 540
+        #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..))]
+        iterations: u64,
+        /// Number of seeds, from 1
+        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+        seeds: u64,
+        /// Number of virtual workers
+        #[arg(long, default_value_t = NonZeroUsize::new(64).expect("64 is not zero"))]
+        workers: NonZeroUsize,
+        /// Folder for curves, trials and the figure
+        #[arg(long, default_value = "target/order")]
+        out: PathBuf,
+    },
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     match Arguments::parse().command.unwrap_or(Command::Engine { iterations: 10_000 }) {
         Command::Engine { iterations } => engine(iterations),
+        Command::Order { iterations, seeds, workers, out } => {
+            order::run(iterations, seeds, workers.get(), &out).map_err(|error| error as Box<dyn std::error::Error>)
+        }
         Command::Trial { algorithm, domain, variant, iterations, dim, seeds, eigen } => {
             let variant = match variant.as_str() {
                 "published" => Variant::Published,
@@ -105,30 +130,6 @@ fn engine(iterations: u64) -> Result<(), Box<dyn std::error::Error>> {
     }
     let config = paper_config(Preset::CmaMae, domain, 1000, 300, Variant::Published, 1)?;
     trial("cma_mae lp-sphere n=1000 300x300 15x36 threads=1", &config, domain, iterations.div_ceil(50), 1)
-}
-
-/// An algorithm with the paper's settings for a domain.
-fn paper_config(
-    algorithm: Preset,
-    domain: Domain,
-    n: usize,
-    resolution: usize,
-    variant: Variant,
-    seed: u64,
-) -> Result<SchedulerConfig, Box<dyn std::error::Error>> {
-    let settings = domain.paper_settings();
-    let mut preset = algorithm.for_problem(&domain.build(n)?.spec());
-    preset.resolution = vec![resolution; 2];
-    preset.variant = variant;
-    preset.seed = seed;
-    preset.line_sigma = settings.line_sigma_2;
-    preset.sigma = match algorithm {
-        Preset::MapElites => settings.map_elites_sigma,
-        Preset::MapElitesLine => settings.line_sigma_1,
-        Preset::CmaMega | Preset::CmaMaega => settings.sigma_g,
-        _ => settings.cma_sigma0,
-    };
-    Ok(preset.config())
 }
 
 fn use_eigen(config: &mut SchedulerConfig) {
