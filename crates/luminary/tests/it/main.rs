@@ -11,3 +11,4 @@ mod resume;
 mod allocation;
 mod protocol;
 mod golden;
+mod examples;
