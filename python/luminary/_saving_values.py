@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from luminary import _native, archives, emitters, schedulers
+from luminary.archives._archive_lock import ArchiveLock
 
 _PLAIN = (bool, int, float, str, type(None))
 _MODULES = (archives, emitters, emitters._bayesian, emitters.opt, emitters.rankers, emitters.operators, schedulers)
@@ -58,13 +59,16 @@ class Writer:
             "tuple": type(value) is tuple,
             "dict": type(value) is dict,
             "bytes": type(value) is bytes,
+            "lock": type(value) is ArchiveLock,
             "generator": type(value) is np.random.Generator and type(value.bit_generator).__name__ in _GENERATORS,
             "seeds": type(value) is np.random.SeedSequence,
         }
         return next((kind for kind, fits in kinds.items() if fits), None)
 
     def _describe_object(self, value, where):
-        fields = {name: self.describe(field, f"{where}.{name.lstrip('_')}") for name, field in vars(value).items()}
+        # As pickle sees it.
+        state = value.__reduce_ex__(2)[2] or {}
+        fields = {name: self.describe(field, f"{where}.{name.lstrip('_')}") for name, field in state.items()}
         return type(value).__name__, fields
 
     def _describe_native(self, value, where):
@@ -95,6 +99,9 @@ class Writer:
 
     def _describe_bytes(self, value, where):
         return (self._keep(value),)
+
+    def _describe_lock(self, value, where):
+        return ()
 
     def _describe_generator(self, value, where):
         bits = value.bit_generator
@@ -168,6 +175,9 @@ class Reader:
 
     def _build_bytes(self, blob):
         return self.blobs[blob]
+
+    def _build_lock(self):
+        return ArchiveLock()
 
     def _build_generator(self, name, state, seeds):
         state, seeds = self.build(state), self.build(seeds)

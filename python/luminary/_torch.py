@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from luminary._optional import needed_by
+
 try:
     import torch
 except ImportError:  # pragma: no cover - depends on the environment
@@ -13,5 +15,5 @@ Module = object if torch is None else torch.nn.Module
 
 def require_torch(what):
     """Raises ImportError unless PyTorch is installed."""
-    if torch is None:
-        raise ImportError(f"{what} needs PyTorch, which is not installed: pip install torch")
+    with needed_by(what, "torch"):
+        import torch  # noqa: F401

@@ -58,6 +58,29 @@ def check_finite(array, name) -> None:
         raise ValueError(f"All elements of {name} must be finite (infinity and NaN values are not supported).")
 
 
+def check_stretches(name, shape, expected) -> None:
+    """Raises ValueError unless an array can be written where an array of the expected shape is."""
+    if shape == expected:
+        return
+    try:
+        fits = np.broadcast_shapes(shape, expected) == expected
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"In `data`, the array for `{name}` has shape {shape}, which could not be broadcast to {expected}")
+
+
+def stretched(values, name, n_rows, shape) -> np.ndarray:
+    """An array as one of ``n_rows`` entries of this shape, by NumPy's rules; raises ValueError if it does not fit."""
+    expected = (n_rows, *shape)
+    if values.shape == expected:
+        return values
+    if n_rows == 0:
+        return values.reshape(expected)
+    check_stretches(name, values.shape, expected)
+    return np.broadcast_to(values, expected)
+
+
 def field_array(values, shape, dtype, n_rows=None) -> np.ndarray:
     """Values of a field as an array of its dtype; rows of object fields stay whole whatever they are made of."""
     if dtype == object and isinstance(values, (list, tuple)):
@@ -73,6 +96,11 @@ def field_array(values, shape, dtype, n_rows=None) -> np.ndarray:
 def new_array(values, dtype=None) -> np.ndarray:
     """Values as an array of their own; unlike ``np.array``, it takes tensors without a warning."""
     return np.asarray(values, dtype=dtype).copy()
+
+
+def copied(value):
+    """A value of a field that nobody else writes to: a copy of an array, anything else itself."""
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def field_value(value, shape, dtype) -> np.ndarray:

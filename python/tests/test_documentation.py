@@ -70,27 +70,34 @@ MANAGER = "luminary.discount_models.DiscountModelManager(1, 2, 3, train_epochs=1
 
 
 @pytest.mark.parametrize(
-    "missing, call",
+    "modules, packages, call",
     [
-        ("pandas", "archive.data(return_type='pandas')"),
-        ("matplotlib", "luminary.visualize"),
-        ("torch", "luminary.discount_models.MLP([(2, 1)], None)"),
-        ("torch", MANAGER),
-        ("torch zuko", "luminary.archives.DensityArchive(measure_dim=2, density_method='cnf')"),
+        ("pandas", "pandas", "archive.data(return_type='pandas')"),
+        ("matplotlib", "matplotlib", "luminary.visualize"),
+        ("seaborn", "seaborn", "luminary.visualize.archive_ecdf(archive, legend=False)"),
+        ("scipy", "scipy", "luminary.archives.CVTArchive(**CVT, kdtree_query_kwargs={'p': 1})"),
+        ("sklearn", "scikit-learn", "luminary.archives.CVTArchive(**CVT, **MANHATTAN)"),
+        ("sklearn", "scikit-learn", "luminary.archives.DensityArchive(measure_dim=2, density_method='kde_sklearn')"),
+        ("torch", "torch", "luminary.discount_models.MLP([(2, 1)], None)"),
+        ("torch", "torch", MANAGER),
+        ("torch zuko", "torch zuko", "luminary.archives.DensityArchive(measure_dim=2, density_method='cnf')"),
+        ("cma", "cma", "luminary.emitters.opt.PyCMAEvolutionStrategy(1.0, 2, 4).reset([0, 0])"),
     ],
 )
-def test_importing_without_optional_packages_says_what_is_missing_when_needed(missing, call):
+def test_importing_without_optional_packages_says_what_is_missing_when_needed(modules, packages, call):
     program = f"""
 import sys
-sys.modules.update(dict.fromkeys("{missing}".split()))
+sys.modules.update(dict.fromkeys("{modules}".split()))
 import luminary, luminary.emitters, luminary.schedulers, luminary.discount_models, luminary.typing
 from luminary.archives import *
 archive = luminary.archives.GridArchive(solution_dim=1, dims=[2], ranges=[(0, 1)])
 archive.add([[1]], [1], [[0]])
+CVT = dict(solution_dim=1, centroids=[[0.0], [1.0]], ranges=[(0, 1)])
+MANHATTAN = dict(nearest_neighbors="sklearn_nn", sklearn_nn_kwargs=dict(metric="manhattan"))
 try:
     {call}
 except ImportError as error:
-    assert "pip install {missing}" in str(error), error
+    assert str(error).endswith(" not installed: pip install {packages}"), error
 else:
     raise SystemExit("no error")
 """

@@ -17,7 +17,8 @@ commands:
   test python      the Python package alone
   tidy             the project's own rules about its files
   bench [name]     benchmarks: engine (default) prints trials with the share of time per stage,
-                   trial runs one algorithm on one domain, pyribs compares the Python package with pyribs";
+                   trial runs one algorithm on one domain, pyribs compares whole runs of the Python package with
+                   pyribs, archives compares what users call on archives";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -27,7 +28,8 @@ fn main() -> ExitCode {
         ["test", "rust"] => test::rust(),
         ["test", "python"] => python::test(),
         ["tidy"] => tidy::check(),
-        ["bench", "pyribs"] => python::bench(),
+        ["bench", "pyribs"] => python::bench("compare_ribs.py"),
+        ["bench", "archives"] => python::bench("compare_archives.py"),
         ["bench"] => process::cargo(&["run", "--release", "--package", "luminary-bench"]),
         ["bench", rest @ ..] => {
             process::cargo(&[&["run", "--release", "--package", "luminary-bench", "--"], rest].concat())

@@ -30,10 +30,10 @@ pub(crate) fn test() -> Result<(), String> {
     run(in_environment("python").args(tests).env("LUMINARY_PROGRAM", built_program("luminary")?))
 }
 
-/// Measures the package beside pyribs, one thread each.
-pub(crate) fn bench() -> Result<(), String> {
+/// Runs a script that measures the package beside pyribs, one thread each.
+pub(crate) fn bench(script: &str) -> Result<(), String> {
     install("release")?;
-    run(in_environment("python").arg("python/bench/compare_ribs.py").env("OMP_NUM_THREADS", "1"))
+    run(in_environment("python").arg(root().join("python/bench").join(script)).env("OMP_NUM_THREADS", "1"))
 }
 
 fn install(profile: &str) -> Result<(), String> {

@@ -157,7 +157,7 @@ fn trial(
     let mut scheduler = config.build()?;
     scheduler.set_threads(if n_threads == 1 { Threads::One } else { Threads::Pool });
     let mut clock = Clock::start();
-    let mut run = || scheduler.run_differentiable_observed(problem.as_ref(), iterations, &mut clock);
+    let mut run = || scheduler.run_observed(problem.as_ref(), iterations, &mut clock);
     if n_threads == 1 {
         run()?;
     } else {

@@ -23,6 +23,12 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Continue a run or sweep that was stopped or killed, bit by bit
     Resume(ResumeArgs),
+    /// Make the folder of a run that is driven by hand, with `ask` and `tell`
+    Create(CreateArgs),
+    /// Ask a run for rows to evaluate
+    Ask(AskArgs),
+    /// Tell a run results, one JSON object a line on standard input
+    Tell(TellArgs),
     /// Run several seeds at once and print mean and standard error
     Trial(TrialArgs),
     /// Run every combination of several settings and seeds at once
@@ -389,6 +395,42 @@ pub(crate) struct ExportArgs {
     /// To standard output instead of a file
     #[arg(long)]
     pub(crate) stdout: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct CreateArgs {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// The run folder; by default a new one under runs/
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct AskArgs {
+    /// The run folder
+    pub(crate) dir: PathBuf,
+    /// How many rows at most
+    #[arg(short, long = "number", value_name = "N", default_value_t = 1)]
+    pub(crate) n: usize,
+    /// One JSON object a line: id, solution, seed, kind, emitter, generation, row
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The rows that are out already, instead of new ones
+    #[arg(long, conflicts_with = "n")]
+    pub(crate) outstanding: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct TellArgs {
+    /// The run folder
+    pub(crate) dir: PathBuf,
+    /// A file with the results instead of standard input
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
+    /// What each line did, as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -49,6 +49,7 @@ pub use dispatch::Level;
 pub use dispatch::LevelKind;
 pub use log::{ln, ln_at, ln_lanes};
 pub use rng::WideRng;
+pub use seed::{mix, stream_seed};
 pub use trig::{cos, cos_at, cos_lanes, sin_cos, sin_cos_at, sin_cos_lanes};
 
 /// How many numbers the lane-level functions take at once: one AVX-512 register, two of AVX, four of SSE2.

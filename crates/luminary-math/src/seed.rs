@@ -11,15 +11,15 @@ impl SplitMix64 {
     }
 }
 
-/// The SplitMix64 start for the stream `path` of a run: `mix(mix(seed) + fnv1a(path))`.
+/// The seed of the stream `path` of a run, from which [`WideRng::from_path`](crate::WideRng::from_path) starts: `mix(mix(seed) + fnv1a(path))`.
 ///
 /// A bijection of the seed for a fixed path, so two runs with different seeds never share a stream.
-pub(crate) fn stream_seed(seed: u64, path: &str) -> u64 {
+pub fn stream_seed(seed: u64, path: &str) -> u64 {
     mix(mix(seed).wrapping_add(fnv1a(path.as_bytes())))
 }
 
 /// The finaliser of SplitMix64: a bijection that spreads every input bit over all output bits.
-fn mix(word: u64) -> u64 {
+pub fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     word ^ (word >> 31)

@@ -1,36 +1,44 @@
 //! The engine's archive as a Python object.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use luminary::archive::{
-    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellArchive, CellIdx, CellsConfig, CentroidSource, CvtConfig,
-    GridConfig, LearningRate, NonFinite, UpdateRule,
+    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellArchive, CellIdx, Cells, CellsConfig, CentroidSource,
+    CvtConfig, GridConfig, LearningRate, NonFinite, UpdateRule,
 };
 use luminary::error::CallError;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::pybacked::PyBackedBytes;
 
-use crate::convert::{OrRaise, Reduced, Saved, lock, pairs, slice, status_number};
+use crate::convert::{OrRaise, Reduced, lock, pairs, slice, status_number};
+use crate::elite_arrays::{EliteArrays, NumPyArrays};
+use crate::saved_archive::{self, SavedArchive, SavedArguments};
 
 /// An archive whose rows are judged against its state before the call.
 #[pyclass(frozen, module = "luminary._native", name = "NativeArchive")]
 pub(crate) struct NativeArchive {
-    state: Mutex<ArchiveState>,
+    /// Empty until a saved archive is first used.
+    state: OnceLock<Mutex<ArchiveState>>,
+    /// Empty afterwards.
+    saved: Mutex<Option<SavedArchive>>,
 }
 
 pub(crate) struct ArchiveState {
     pub(crate) archive: CellArchive,
     pub(crate) report: AddReport,
     /// Threshold of the best solution's cell just after it was added.
-    best_threshold: f64,
+    pub(crate) best_threshold: f64,
 }
 
 impl ArchiveState {
     fn new(archive: CellArchive) -> Self {
         let best = archive.best().and_then(|best| best.threshold);
-        Self { archive, report: AddReport::default(), best_threshold: best.unwrap_or(f64::NAN) }
+        Self::with_best_threshold(archive, best.unwrap_or(f64::NAN))
+    }
+
+    pub(crate) fn with_best_threshold(archive: CellArchive, best_threshold: f64) -> Self {
+        Self { archive, report: AddReport::default(), best_threshold }
     }
 
     /// Offers rows; refuses the whole call when a value is not finite.
@@ -64,6 +72,7 @@ type AddAnswer<'py> = (
     Bound<'py, PyArray1<i32>>,
     Option<Bound<'py, PyArray1<i64>>>,
 );
+type StatsAnswer = (usize, f64, f64, f64, Option<f64>, Option<f64>);
 type BestAnswer<'py> = (i32, f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64);
 
 #[pymethods]
@@ -85,12 +94,12 @@ impl NativeArchive {
         build(solution_dim, cells, learning_rate, threshold_min, qd_score_offset)
     }
 
-    /// Voronoi regions of the given centroids, stored row by row.
+    /// Voronoi regions of the given centroids.
     #[staticmethod]
     #[pyo3(signature = (solution_dim, centroids, lower, upper, learning_rate, threshold_min, qd_score_offset))]
     fn cvt(
         solution_dim: usize,
-        centroids: Vec<f64>,
+        centroids: PyReadonlyArray2<'_, f64>,
         lower: Vec<f64>,
         upper: Vec<f64>,
         learning_rate: Option<f64>,
@@ -98,47 +107,30 @@ impl NativeArchive {
         qd_score_offset: f64,
     ) -> PyResult<Self> {
         let measure_bounds = pairs(&lower, &upper);
+        let centroids = slice(&centroids)?.to_vec();
         let n_cells = centroids.len() / measure_bounds.len().max(1);
         let centroids = CentroidSource::Given(centroids);
         let cells = CellsConfig::Cvt(CvtConfig { n_cells, measure_bounds, centroids, seed: 0 });
         build(solution_dim, cells, learning_rate, threshold_min, qd_score_offset)
     }
 
-    /// Rebuilds an archive from `to_bytes`.
+    /// Takes what [`saved_archive::save`] gave.
     #[staticmethod]
-    fn from_bytes(config: &[u8], state: &[u8], best_threshold: f64) -> PyResult<Self> {
-        let config: ArchiveConfig =
-            rmp_serde::from_slice(config).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let mut archive = config.build_cells().or_raise()?;
-        archive.load_bytes(state).or_raise()?;
-        let state = ArchiveState { archive, report: AddReport::default(), best_threshold };
-        Ok(Self { state: Mutex::new(state) })
+    fn from_bytes(
+        config: &[u8],
+        centroids: PyBackedBytes,
+        head: PyBackedBytes,
+        columns: Vec<PyBackedBytes>,
+        best_threshold: f64,
+    ) -> PyResult<Self> {
+        let saved = SavedArchive::new(config, centroids, head, columns, best_threshold)?;
+        Ok(Self { state: OnceLock::new(), saved: Mutex::new(Some(saved)) })
     }
 
-    /// Configuration, state and the best solution's threshold.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<(Saved<'py>, Saved<'py>, f64)> {
-        let (config, state, best_threshold) = py.detach(|| {
-            let state = lock(&self.state);
-            let config = rmp_serde::to_vec_named(state.archive.config())
-                .map_err(|error| PyValueError::new_err(error.to_string()))?;
-            PyResult::Ok((config, state.archive.to_bytes().or_raise()?, state.best_threshold))
-        })?;
-        Ok((PyBytes::new(py, &config), PyBytes::new(py, &state), best_threshold))
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (Saved<'py>, Saved<'py>, f64)> {
-        let rebuild = slf.get_type().getattr("from_bytes")?;
-        Ok((rebuild, slf.get().to_bytes(slf.py())?))
-    }
-
-    /// A copy that lives on its own.
-    fn copy(&self, py: Python<'_>) -> Self {
-        let state = py.detach(|| {
-            let state = lock(&self.state);
-            let (archive, best_threshold) = (state.archive.clone(), state.best_threshold);
-            ArchiveState { archive, report: AddReport::default(), best_threshold }
-        });
-        Self { state: Mutex::new(state) }
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, SavedArguments<'py>> {
+        let py = slf.py();
+        let state = slf.get().ready(py)?;
+        Ok((slf.get_type().getattr("from_bytes")?, saved_archive::save(py, state)?))
     }
 
     /// Offers rows. Returns status, value and cell of each, and the rows that were seated if asked for.
@@ -150,9 +142,12 @@ impl NativeArchive {
         measures: PyReadonlyArray2<'py, f64>,
         want_seated: bool,
     ) -> PyResult<AddAnswer<'py>> {
-        let (solutions, objectives, measures) = (slice(&solutions)?, slice(&objectives)?, slice(&measures)?);
+        let own = self.ready(py)?;
+        let solutions = slice(&solutions)?;
+        let objectives = slice(&objectives)?;
+        let measures = slice(&measures)?;
         let (status, value, cells, seated) = py.detach(|| {
-            let mut state = lock(&self.state);
+            let mut state = lock(own);
             state.add(solutions, objectives, measures).or_raise()?;
             let report = &state.report;
             let status: Vec<i32> = report.status.iter().map(|&status| status_number(status)).collect();
@@ -168,144 +163,182 @@ impl NativeArchive {
         ))
     }
 
+    /// Whether the archive would take any of these rows.
+    fn accepts_any<'py>(
+        &self,
+        py: Python<'py>,
+        objectives: PyReadonlyArray1<'py, f64>,
+        measures: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<bool> {
+        let state = self.ready(py)?;
+        let objectives = slice(&objectives)?;
+        let measures = slice(&measures)?;
+        Ok(py.detach(|| {
+            let archive = &lock(state).archive;
+            let mut rows = cells_of(archive, measures).into_iter().zip(objectives);
+            rows.any(|(cell, &objective)| objective > archive.thresholds()[cell.index()])
+        }))
+    }
+
     /// The cell of each row of finite measures.
     fn index_of<'py>(
         &self,
         py: Python<'py>,
         measures: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        let state = self.ready(py)?;
         let measures = slice(&measures)?;
         let cells = py.detach(|| {
-            let state = lock(&self.state);
-            let (cells, width) = (state.archive.tessellation(), state.archive.measure_dim());
-            measures.chunks_exact(width).map(|row| cells.cell_of(row).index() as i32).collect()
+            let cells = cells_of(&lock(state).archive, measures);
+            cells.into_iter().map(|cell| cell.index() as i32).collect()
         });
         Ok(PyArray1::from_vec(py, cells))
     }
 
-    /// The positions of cells among the elites; -1 where a cell is empty.
-    fn slots_of<'py>(&self, py: Python<'py>, cells: PyReadonlyArray1<'py, i32>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let cells = slice(&cells)?;
-        let slots = py.detach(|| {
-            let state = lock(&self.state);
-            let slot = |&cell: &i32| state.archive.slot_of(CellIdx::new(cell.max(0) as usize));
-            cells.iter().map(|cell| slot(cell).map_or(-1, |slot| slot as i64)).collect()
-        });
-        Ok(PyArray1::from_vec(py, slots))
+    /// Writes fields of all elites into arrays; see [`EliteArrays::fill_all`].
+    fn read_all<'py>(&self, py: Python<'py>, mut arrays: NumPyArrays<'py>) -> PyResult<bool> {
+        let state = self.ready(py)?;
+        let arrays = EliteArrays::new(&mut arrays)?;
+        Ok(py.detach(|| arrays.fill_all(&lock(state).archive)))
     }
 
-    /// Cells of the elites, in the order in which they were first occupied.
-    fn cells<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
-        let cells =
-            py.detach(|| lock(&self.state).archive.elites().filter_map(|elite| elite.cell).map(index_of).collect());
-        PyArray1::from_vec(py, cells)
-    }
-
-    /// Objectives of the elites.
-    fn objectives<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let values = py.detach(|| lock(&self.state).archive.elites().map(|elite| elite.objective).collect());
-        PyArray1::from_vec(py, values)
-    }
-
-    /// Thresholds of the elites' cells.
-    fn thresholds<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let values = py.detach(|| lock(&self.state).archive.elites().filter_map(|elite| elite.threshold).collect());
-        PyArray1::from_vec(py, values)
-    }
-
-    /// Measures of the elites.
-    fn measures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (values, shape) = py.detach(|| {
-            let archive = &lock(&self.state).archive;
-            let values: Vec<f64> = archive.elites().flat_map(|elite| elite.measures.iter().copied()).collect();
-            (values, [archive.len(), archive.measure_dim()])
-        });
-        PyArray1::from_vec(py, values).reshape(shape)
-    }
-
-    /// Solutions of the elites, or of those at the given positions.
-    #[pyo3(signature = (slots=None))]
-    fn solutions<'py>(
+    /// Writes fields of the elites at these positions into arrays. Returns whether there are elites at all of them.
+    fn read_slots<'py>(
         &self,
         py: Python<'py>,
-        slots: Option<PyReadonlyArray1<'py, i64>>,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let slots = slots.as_ref().map(slice).transpose()?;
-        let (values, shape) = py.detach(|| {
-            let archive = &lock(&self.state).archive;
-            let (n_elites, dim) = (archive.len(), archive.config().solution_dim);
-            let n_rows = slots.map_or(n_elites, <[i64]>::len);
-            let mut values = Vec::with_capacity(n_rows * dim);
-            for row in 0..n_rows {
-                let slot = slots.map_or(row, |slots| slots[row] as usize);
-                if slot >= n_elites {
-                    return Err(PyValueError::new_err(format!("expected a position below {n_elites}, found {slot}")));
-                }
-                values.extend_from_slice(archive.nth_elite(slot).solution);
-            }
-            Ok((values, [n_rows, dim]))
-        })?;
-        PyArray1::from_vec(py, values).reshape(shape)
+        slots: PyReadonlyArray1<'py, i64>,
+        mut arrays: NumPyArrays<'py>,
+    ) -> PyResult<bool> {
+        let state = self.ready(py)?;
+        let slots = slice(&slots)?;
+        let arrays = EliteArrays::new(&mut arrays)?;
+        py.detach(|| {
+            let archive = &lock(state).archive;
+            let slot = |&slot: &i64| usize::try_from(slot).ok().filter(|&slot| slot < archive.len());
+            let slots: Vec<Option<usize>> = slots.iter().map(slot).collect();
+            arrays.fill(archive, &slots)?;
+            Ok(slots.iter().all(Option::is_some))
+        })
+    }
+
+    /// Writes fields of the elites in these cells into arrays; see [`EliteArrays::fill`] for cells without an elite.
+    fn read_cells<'py>(
+        &self,
+        py: Python<'py>,
+        cells: PyReadonlyArray1<'py, i32>,
+        mut arrays: NumPyArrays<'py>,
+    ) -> PyResult<()> {
+        let state = self.ready(py)?;
+        let cells = slice(&cells)?;
+        let arrays = EliteArrays::new(&mut arrays)?;
+        py.detach(|| {
+            let archive = &lock(state).archive;
+            let slot = |&cell: &i32| archive.slot_of(CellIdx::new(usize::try_from(cell).ok()?));
+            let slots: Vec<Option<usize>> = cells.iter().map(slot).collect();
+            arrays.fill(archive, &slots)
+        })
     }
 
     /// Elites, coverage, QD score, normalised QD score, best objective ever, mean objective.
-    fn stats(&self, py: Python<'_>) -> (usize, f64, f64, f64, Option<f64>, Option<f64>) {
-        let stats = py.detach(|| lock(&self.state).archive.stats());
-        (stats.n_elites, stats.coverage, stats.qd_score, stats.norm_qd_score, stats.obj_max, stats.obj_mean)
+    fn stats(&self, py: Python<'_>) -> PyResult<StatsAnswer> {
+        let state = self.ready(py)?;
+        let stats = py.detach(|| lock(state).archive.stats());
+        Ok((stats.n_elites, stats.coverage, stats.qd_score, stats.norm_qd_score, stats.obj_max, stats.obj_mean))
     }
 
     /// Cell, objective, measures, solution and threshold of the best solution ever added.
-    fn best<'py>(&self, py: Python<'py>) -> Option<BestAnswer<'py>> {
-        let (best, threshold) = py.detach(|| {
-            let state = lock(&self.state);
+    fn best<'py>(&self, py: Python<'py>) -> PyResult<Option<BestAnswer<'py>>> {
+        let state = self.ready(py)?;
+        let best = py.detach(|| {
+            let state = lock(state);
             state.archive.best().cloned().map(|best| (best, state.best_threshold))
-        })?;
-        let measures = PyArray1::from_vec(py, best.measures);
-        Some((
-            best.cell.map_or(-1, index_of),
-            best.objective,
-            measures,
-            PyArray1::from_vec(py, best.solution),
-            threshold,
-        ))
+        });
+        Ok(best.map(|(best, threshold)| {
+            let measures = PyArray1::from_vec(py, best.measures);
+            let solution = PyArray1::from_vec(py, best.solution);
+            (best.cell.map_or(-1, |cell| cell.index() as i32), best.objective, measures, solution, threshold)
+        }))
     }
 
     /// How many rows have landed in each cell.
-    fn visits<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_vec(py, py.detach(|| lock(&self.state).archive.visits().to_vec()))
+    fn visits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let state = self.ready(py)?;
+        Ok(PyArray1::from_vec(py, py.detach(|| lock(state).archive.visits().to_vec())))
     }
 
-    fn clear(&self, py: Python<'_>) {
+    fn clear(&self, py: Python<'_>) -> PyResult<()> {
+        let state = self.ready(py)?;
         py.detach(|| {
-            let mut state = lock(&self.state);
+            let mut state = lock(state);
             state.archive.clear();
             state.best_threshold = f64::NAN;
         });
+        Ok(())
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| lock(&self.state).archive.len())
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        let state = self.ready(py)?;
+        // Reading a number is done sooner than letting go of the interpreter.
+        match state.try_lock() {
+            Ok(state) => Ok(state.archive.len()),
+            Err(_) => Ok(py.detach(|| lock(state).archive.len())),
+        }
     }
 
     #[getter]
-    fn n_cells(&self, py: Python<'_>) -> usize {
-        py.detach(|| lock(&self.state).archive.n_cells())
+    fn n_cells(&self, py: Python<'_>) -> PyResult<usize> {
+        let state = self.ready(py)?;
+        Ok(py.detach(|| lock(state).archive.n_cells()))
     }
 }
 
 impl NativeArchive {
     pub(crate) fn from_archive(archive: CellArchive) -> Self {
-        Self { state: Mutex::new(ArchiveState::new(archive)) }
+        let state = Mutex::new(ArchiveState::new(archive));
+        Self { state: OnceLock::from(state), saved: Mutex::new(None) }
     }
 
     /// The state behind the lock; take it detached from the interpreter only.
+    ///
+    /// # Panics
+    /// If a saved archive cannot be built, which takes a configuration that this package did not write.
     pub(crate) fn state(&self) -> &Mutex<ArchiveState> {
-        &self.state
+        self.load().expect("a saved configuration builds")
+    }
+
+    /// As [`state`](Self::state), for callers that are attached to the interpreter and can raise an error.
+    fn ready(&self, py: Python<'_>) -> PyResult<&Mutex<ArchiveState>> {
+        match self.state.get() {
+            Some(state) => Ok(state),
+            None => py.detach(|| self.load()),
+        }
+    }
+
+    /// Builds a saved archive when it is first used.
+    fn load(&self) -> PyResult<&Mutex<ArchiveState>> {
+        if let Some(state) = self.state.get() {
+            return Ok(state);
+        }
+        let mut saved = lock(&self.saved);
+        // Empty if another thread was here first.
+        let loaded = saved.as_ref().map(SavedArchive::load).transpose()?;
+        *saved = None;
+        Ok(self.state.get_or_init(|| Mutex::new(loaded.expect("an archive is saved or in use"))))
     }
 }
 
-fn index_of(cell: CellIdx) -> i32 {
-    cell.index() as i32
+/// The cell of each row of finite measures.
+fn cells_of(archive: &CellArchive, measures: &[f64]) -> Vec<CellIdx> {
+    let rows = measures.chunks_exact(archive.measure_dim());
+    match archive.tessellation() {
+        // Many points at once are cheaper than one by one.
+        Cells::Cvt(cvt) => {
+            let mut cells = vec![CellIdx::default(); rows.len()];
+            cvt.cells_of(measures, &mut cells);
+            cells
+        }
+        cells => rows.map(|row| cells.cell_of(row)).collect(),
+    }
 }
 
 fn build(

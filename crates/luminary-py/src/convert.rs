@@ -6,7 +6,7 @@ use luminary::archive::Status;
 use luminary::error::{CallError, CheckpointError, ConfigError};
 use luminary::preset::UnknownPreset;
 use luminary_run::RunError;
-use numpy::{Element, PyReadonlyArray, ndarray::Dimension};
+use numpy::{Element, PyReadonlyArray, PyReadwriteArray, ndarray::Dimension};
 use pyo3::exceptions::{PyFileExistsError, PyFileNotFoundError, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -61,6 +61,13 @@ impl<T> OrRaise<T> for Result<T, RunError> {
 /// The elements of a contiguous array.
 pub(crate) fn slice<'a, T: Element, D: Dimension>(array: &'a PyReadonlyArray<'_, T, D>) -> PyResult<&'a [T]> {
     array.as_slice().map_err(|_| PyValueError::new_err("expected a C-contiguous array"))
+}
+
+/// The elements of a contiguous array, to be written.
+pub(crate) fn slice_mut<'a, T: Element, D: Dimension>(
+    array: &'a mut PyReadwriteArray<'_, T, D>,
+) -> PyResult<&'a mut [T]> {
+    array.as_slice_mut().map_err(|_| PyValueError::new_err("expected a C-contiguous array"))
 }
 
 /// Locks, also after a panic in another thread: the state is only ever replaced as a whole.

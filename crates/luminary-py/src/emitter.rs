@@ -3,11 +3,11 @@
 use std::sync::{Mutex, OnceLock};
 
 use luminary::emitter::{
-    ArborescenceConfig, EliteSource, Emitter, EmitterConfig, EmitterShape, EmitterState, EvolutionConfig, Feedback,
-    GaussianConfig, IsoLineConfig, Selection,
+    ArborescenceConfig, EliteSource, EliteView, Emitter, EmitterConfig, EmitterShape, EmitterState, EvolutionConfig,
+    Feedback, GaussianConfig, IsoLineConfig, Selection,
 };
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
+use luminary::restart::RestartConfig;
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{Bounds, BoundsRule};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
@@ -73,15 +73,7 @@ pub(crate) struct Told<'a> {
 impl State {
     /// Ranks, adapts and restarts.
     pub(crate) fn tell(&mut self, elites: &dyn EliteSource, told: &Told<'_>) {
-        let feedback = Feedback {
-            solutions: told.solutions,
-            objectives: told.objectives,
-            measures: told.measures,
-            status: told.status,
-            delta: told.value,
-            visits: &[],
-            novelty: &[],
-        };
+        let feedback = Feedback::new(told.solutions, told.objectives, told.measures, told.status, told.value);
         self.emitter.rank(&feedback);
         self.emitter.adapt(elites, &feedback);
         self.iterations += 1;
@@ -101,7 +93,7 @@ struct PythonElites {
 }
 
 impl PythonElites {
-    fn draw(&self) -> Option<&[f64]> {
+    fn drawn(&self) -> Option<&[f64]> {
         let drawn = self.drawn.get_or_init(|| {
             Python::attach(|py| {
                 let archive = self.archive.bind(py);
@@ -118,11 +110,16 @@ impl PythonElites {
 
 impl EliteSource for PythonElites {
     fn n_elites(&self) -> usize {
-        usize::from(self.draw().is_some())
+        usize::from(self.drawn().is_some())
     }
 
     fn elite_solution(&self, _i: usize) -> &[f64] {
-        self.draw().unwrap_or(&[])
+        self.drawn().expect("an elite is looked at only if there is one")
+    }
+
+    /// Native emitters look at solutions alone; of such an archive nothing else is fetched.
+    fn elite(&self, i: usize) -> EliteView<'_> {
+        EliteView::new(self.elite_solution(i), f64::NAN, &[])
     }
 }
 
@@ -134,8 +131,12 @@ impl EliteSource for NoElites {
         0
     }
 
-    fn elite_solution(&self, _i: usize) -> &[f64] {
-        &[]
+    fn elite_solution(&self, i: usize) -> &[f64] {
+        self.elite(i).solution
+    }
+
+    fn elite(&self, i: usize) -> EliteView<'_> {
+        unreachable!("there is no elite, but number {i} was asked for")
     }
 }
 
@@ -151,7 +152,7 @@ impl NativeEmitter {
         seed: u64,
     ) -> PyResult<Self> {
         let (solution_dim, bounds) = (x0.len(), solution_bounds(bounds));
-        let config = EmitterConfig::Gaussian(GaussianConfig { x0, sigma, batch_size, bounds });
+        let config = EmitterConfig::Gaussian(GaussianConfig { x0, sigma, batch_size, bounds, initial_solutions: None });
         Origin { config, solution_dim, measure_bounds: Vec::new(), seed }.build()
     }
 
@@ -166,7 +167,14 @@ impl NativeEmitter {
         seed: u64,
     ) -> PyResult<Self> {
         let (solution_dim, bounds) = (x0.len(), solution_bounds(bounds));
-        let config = EmitterConfig::IsoLine(IsoLineConfig { x0, iso_sigma, line_sigma, batch_size, bounds });
+        let config = EmitterConfig::IsoLine(IsoLineConfig {
+            x0,
+            iso_sigma,
+            line_sigma,
+            batch_size,
+            bounds,
+            initial_solutions: None,
+        });
         Origin { config, solution_dim, measure_bounds: Vec::new(), seed }.build()
     }
 
@@ -319,7 +327,7 @@ impl NativeEmitter {
         let solutions = py.detach(|| {
             let mut state = lock(&self.state);
             let mut solutions = vec![0.0; state.emitter.n_gradients() * dim];
-            state.emitter.ask_gradients(&mut solutions);
+            state.emitter.ask_gradients(&NoElites, &mut solutions);
             solutions
         });
         let n_rows = solutions.len() / dim;
@@ -406,13 +414,13 @@ fn selection_config(name: &str) -> PyResult<Selection> {
     }
 }
 
-fn restart_rule(rule: &Bound<'_, PyAny>) -> PyResult<RestartRule> {
+fn restart_rule(rule: &Bound<'_, PyAny>) -> PyResult<RestartConfig> {
     if let Ok(every) = rule.extract::<u32>() {
-        return Ok(RestartRule { no_improvement: false, every: Some(every) });
+        return Ok(RestartConfig { no_improvement: false, every: Some(every) });
     }
     match rule.extract::<&str>()? {
-        "basic" => Ok(RestartRule::BASIC),
-        "no_improvement" => Ok(RestartRule::NO_IMPROVEMENT),
+        "basic" => Ok(RestartConfig::BASIC),
+        "no_improvement" => Ok(RestartConfig::NO_IMPROVEMENT),
         name => Err(PyValueError::new_err(format!("Invalid restart_rule {name}"))),
     }
 }

@@ -5,16 +5,13 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use luminary::archive::{CellsConfig, GridConfig};
+use luminary::archive::{ArchiveKind, CellsConfig, GridConfig};
 use luminary::preset::PresetConfig;
-use luminary::problem::ProblemSpec;
 use luminary::scheduler::Scheduler;
 use luminary_run::RunError;
 use luminary_run::config::{Goal, ProblemConfig, RunConfig};
-use luminary_run::driver::{ResumeOptions, Run};
-use luminary_run::evaluate::{BatchEvaluator, EvaluateError, Evaluator};
+use luminary_run::driver::{Restored, restore, write_results};
 use luminary_run::folder::{CheckpointMeta, METRICS, Manifest, MetricsLog, MetricsRow, RunFolder, SUMMARY};
-use luminary_run::stop::StopFlag;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -25,7 +22,7 @@ use crate::run::NativeRun;
 #[pyclass(frozen, module = "luminary._native", name = "NativeFolder")]
 pub(crate) struct NativeFolder {
     path: PathBuf,
-    spec: ProblemSpec,
+    config: RunConfig,
     open: Mutex<Option<Open>>,
 }
 
@@ -56,8 +53,8 @@ impl NativeFolder {
             config.run.metrics_every = metrics_every;
             config.run.checkpoint_iterations = Some(checkpoint_every);
             debug_assert_eq!(&config.scheduler(&preset.spec), lock(run.scheduler()).config());
-            let folder = RunFolder::create(&path, &Manifest::new(config)).or_raise()?;
-            Self::start(folder, preset.spec.clone(), 0).or_raise()
+            let folder = RunFolder::create(&path, &Manifest::new(config.clone())).or_raise()?;
+            Self::start(folder, config, 0).or_raise()
         })
     }
 
@@ -81,8 +78,7 @@ impl NativeFolder {
                 manifest.config.run.iterations = iterations;
                 folder.write_manifest(&manifest).or_raise()?;
             }
-            let spec = manifest.config.problem.spec().map_err(RunError::from).or_raise()?;
-            let native = Self::start(folder, spec, scheduler.iterations()).or_raise()?;
+            let native = Self::start(folder, manifest.config, scheduler.iterations()).or_raise()?;
             Ok((native, NativeRun::of(scheduler), seconds))
         })
     }
@@ -105,13 +101,12 @@ impl NativeFolder {
     /// Saves a run, writes its archives and summary, and closes the folder.
     fn finish(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
         py.detach(|| {
-            self.with_open(|open| save(&open.folder, &lock(run.scheduler()), seconds))?;
+            self.with_open(|open| {
+                let scheduler = lock(run.scheduler());
+                save(&open.folder, &scheduler, seconds)?;
+                write_results(&open.folder, &self.config, &scheduler, seconds).map(drop)
+            })?;
             *lock(&self.open) = None;
-            // The driver ends a run that it can evaluate nothing of as it ends any other: finished if all iterations are
-            // done, otherwise interrupted.
-            let evaluator = Evaluator::Batch(Box::new(Nothing { spec: self.spec.clone() }));
-            let resumed = Run::resume(&self.path, ResumeOptions::default()).or_raise()?;
-            resumed.execute_with(evaluator, &StopFlag::default(), &mut ()).or_raise()?;
             Ok(())
         })
     }
@@ -123,14 +118,14 @@ impl NativeFolder {
 }
 
 impl NativeFolder {
-    fn start(folder: RunFolder, spec: ProblemSpec, iteration: u64) -> Result<Self, RunError> {
+    fn start(folder: RunFolder, config: RunConfig, iteration: u64) -> Result<Self, RunError> {
         let summary = folder.file(SUMMARY);
         if summary.exists() {
             fs::remove_file(&summary).map_err(RunError::io("remove", &summary))?;
         }
         let path = folder.file(METRICS);
         let log = MetricsLog::open(&path, iteration).map_err(RunError::io("open", &path))?;
-        Ok(Self { path: folder.path().to_owned(), spec, open: Mutex::new(Some(Open { folder, log })) })
+        Ok(Self { path: folder.path().to_owned(), config, open: Mutex::new(Some(Open { folder, log })) })
     }
 
     fn with_open(&self, act: impl FnOnce(&mut Open) -> Result<(), RunError>) -> PyResult<()> {
@@ -145,7 +140,7 @@ impl NativeFolder {
 fn config_of(preset: &PresetConfig, name: &str) -> Result<RunConfig, RunError> {
     let mut config = RunConfig::custom(name, &preset.spec, &[])?;
     let bounds = preset.spec.measure_bounds.clone();
-    config.archive.cells = CellsConfig::Grid(GridConfig::new(preset.resolution.clone(), bounds));
+    config.archive.kind = ArchiveKind::Cells(CellsConfig::Grid(GridConfig::new(preset.resolution.clone(), bounds)));
     config.archive.learning_rate = preset.learning_rate;
     config.archive.min_f = preset.min_f;
     config.algorithm.preset = preset.preset;
@@ -161,21 +156,13 @@ fn config_of(preset: &PresetConfig, name: &str) -> Result<RunConfig, RunError> {
     Ok(config)
 }
 
-/// The engine at the newest valid checkpoint, or at its start if there is none yet, and the seconds spent.
+/// The engine as the folder has it, and the seconds spent.
 fn newest(folder: &RunFolder, config: &RunConfig) -> Result<(Scheduler, f64), RunError> {
-    let checkpoints = folder.checkpoints();
-    let loaded = checkpoints.load()?;
-    let Some((meta, scheduler)) = loaded.newest else {
-        if !loaded.damaged.is_empty() {
-            let path = checkpoints.folder().to_owned();
-            return Err(RunError::NoValidCheckpoint { path, errors: loaded.damaged });
-        }
-        return Ok((config.scheduler(&config.problem.spec()?).build()?, 0.0));
-    };
-    for error in loaded.damaged {
-        checkpoints.set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
+    let Restored { scheduler, seconds, damaged, .. } = restore(folder.path(), config)?;
+    for error in damaged {
+        folder.checkpoints().set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
     }
-    Ok((scheduler, meta.seconds))
+    Ok((scheduler, seconds))
 }
 
 fn save(folder: &RunFolder, scheduler: &Scheduler, seconds: f64) -> Result<(), RunError> {
@@ -188,25 +175,4 @@ fn save(folder: &RunFolder, scheduler: &Scheduler, seconds: f64) -> Result<(), R
 /// Another handle of the log, which is synced before a checkpoint is written.
 fn open_log(path: &Path) -> Result<File, RunError> {
     File::options().append(true).open(path).map_err(RunError::io("open", path))
-}
-
-/// Evaluates nothing: whatever it is asked for, the run is to stop.
-struct Nothing {
-    spec: ProblemSpec,
-}
-
-impl BatchEvaluator for Nothing {
-    fn spec(&self) -> ProblemSpec {
-        self.spec.clone()
-    }
-
-    fn evaluate(
-        &mut self,
-        _solutions: &[f64],
-        _objectives: &mut [f64],
-        _measures: &mut [f64],
-        _jacobians: Option<&mut [f64]>,
-    ) -> Result<(), EvaluateError> {
-        Err(EvaluateError::Stopped)
-    }
 }

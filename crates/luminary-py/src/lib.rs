@@ -2,24 +2,28 @@
 //!
 //! Everything here takes and returns contiguous `float64` arrays of the right shape; the Python half checks user input,
 //! converts dtypes and gives arrays their names. Objects are shared between Python and the fast scheduler functions, so
-//! each holds its state behind a lock. Locks are only ever taken while the thread is detached from the interpreter: a
-//! thread that waits for a lock never keeps another from finishing its work in Python.
+//! each holds its state behind a lock. A thread is detached from the interpreter while it waits for a lock, so that it
+//! never keeps another from finishing its work in Python, and runs no Python code while it holds one.
 
 mod archive;
 mod checkpoint;
 mod convert;
+mod elite_arrays;
 mod emitter;
 mod folder;
 mod kmeans;
 mod run;
+mod saved_archive;
 mod scheduler;
 mod strategy;
 
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
 
 /// Native parts of Luminary; use the classes of the `luminary` package instead.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    prepare_numpy(module.py());
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<archive::NativeArchive>()?;
     module.add_class::<emitter::NativeEmitter>()?;
@@ -35,4 +39,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(checkpoint::write_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(run::presets, module)?)?;
     Ok(())
+}
+
+/// Touches everything of NumPy's interface that is otherwise looked up when it is first needed. That runs Python code,
+/// and an interrupt which arrives there would be a panic in the middle of a call instead of an exception.
+fn prepare_numpy(py: Python<'_>) {
+    let array = PyArray1::from_vec(py, vec![0.0]);
+    drop(array.readonly());
+    drop(array.readwrite());
 }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::archive::{ArchiveState, NativeArchive};
 use crate::convert::{OrRaise, lock, slice, status_number};
-use crate::emitter::{NativeEmitter, Told};
+use crate::emitter::{NativeEmitter, NoElites, Told};
 
 type Asked<'py> = (Bound<'py, PyArray2<f64>>, Vec<usize>);
 
@@ -56,7 +56,7 @@ pub(crate) fn ask_gradients_all<'py>(py: Python<'py>, emitters: Vec<Py<NativeEmi
             let mut state = lock(emitter.get().state());
             let (start, size) = (solutions.len(), state.emitter.n_gradients());
             solutions.resize(start + size * dim, 0.0);
-            state.emitter.ask_gradients(&mut solutions[start..]);
+            state.emitter.ask_gradients(&NoElites, &mut solutions[start..]);
             sizes.push(size);
         }
         (solutions, sizes)

@@ -72,7 +72,7 @@ pub fn run(
     scheduler.set_threads(Threads::One);
     let n_iterations = trial.cell.iterations;
     let mut recorder = Recorder { n_iterations, curve: Vec::new(), stop, progress };
-    let ended = scheduler.run_differentiable_observed(problem.as_ref(), n_iterations, &mut recorder);
+    let ended = scheduler.run_observed(problem.as_ref(), n_iterations, &mut recorder);
     ended.map_err(|source| ReproduceError::Call { trial: trial.to_string(), source })?;
     if scheduler.iterations() < n_iterations {
         return Ok(None);

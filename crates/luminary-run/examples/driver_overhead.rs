@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use luminary_run::config::{Override, RunConfig};
 use luminary_run::driver::Run;
-use luminary_run::evaluate::Evaluator;
 use luminary_run::stop::StopFlag;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -73,9 +72,9 @@ fn cpu_seconds() -> std::io::Result<f64> {
 }
 
 fn run_bare(config: &RunConfig) -> Result<f64, Box<dyn std::error::Error>> {
-    let Evaluator::InProcess(problem) = config.problem.evaluator()? else { unreachable!("a domain is in process") };
-    let mut scheduler = config.scheduler(&problem.spec()).build()?;
-    scheduler.run_differentiable(problem.as_ref(), config.run.iterations)?;
+    let mut evaluator = config.problem.evaluator()?;
+    let mut scheduler = config.scheduler(&evaluator.spec()).build()?;
+    scheduler.run_with(evaluator.as_mut(), config.run.iterations, &mut ())?;
     Ok(scheduler.result().stats().norm_qd_score)
 }
 

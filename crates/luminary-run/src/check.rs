@@ -1,10 +1,11 @@
 //! A look before the leap: builds everything and evaluates one solution for real, before any budget is spent.
 
 use luminary::archive::{Acceptance, CellArchive};
+use luminary::problem::{Request, Results, TicketsOf};
+use luminary::scheduler::{Threads, TicketId};
 
 use crate::config::{Goal, RunConfig};
 use crate::error::RunError;
-use crate::evaluate::Evaluator;
 use crate::memory;
 
 /// What a configuration would do.
@@ -16,7 +17,7 @@ pub struct Check {
     pub solution_dim: usize,
     /// Lower and upper bound of each measure.
     pub measure_bounds: Vec<(f64, f64)>,
-    /// Number of cells.
+    /// Number of cells, or of elites that an archive without cells holds at most; 0 if there is no limit.
     pub n_cells: usize,
     /// The learning rate in force, for soft archives.
     pub alpha: Option<f64>,
@@ -44,27 +45,28 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
     memory::check(config, &spec)?;
     let scheduler = config.scheduler(&spec).build()?;
     let (n, k) = (spec.solution_dim, spec.measure_dim());
-    let (mut objective, mut measures) = ([f64::NAN], vec![f64::NAN; k]);
-    let mut jacobian = config.algorithm.preset.needs_gradients().then(|| vec![f64::NAN; (1 + k) * n]);
-    let mut extras = Vec::new();
-    let x0 = &config.algorithm.x0;
-    match (&mut evaluator, &mut jacobian) {
-        (Evaluator::InProcess(problem), None) => objective[0] = problem.evaluate(x0, &mut measures),
-        (Evaluator::InProcess(problem), Some(jacobian)) => {
-            objective[0] = problem.evaluate_with_jacobian(x0, &mut measures, jacobian);
-        }
-        (Evaluator::Batch(evaluator), jacobian) => {
-            evaluator.evaluate(x0, &mut objective, &mut measures, jacobian.as_deref_mut())?;
-            let mut values = evaluator.extras();
-            for column in config.problem.extra_columns() {
-                let (own, rest) = values.split_at(column.width);
-                extras.push((column.name, own.to_vec()));
-                values = rest;
-            }
-        }
-    }
+    let wants_jacobians = config.algorithm.preset.needs_gradients();
+    let columns = config.problem.extra_columns();
+    let mut results = Results {
+        objectives: vec![f64::NAN],
+        measures: vec![f64::NAN; k],
+        jacobians: vec![f64::NAN; if wants_jacobians { (1 + k) * n } else { 0 }],
+        extras: columns.iter().map(|column| vec![f64::NAN; column.width]).collect(),
+        failures: Vec::new(),
+    };
+    let request = Request {
+        solutions: &config.algorithm.x0,
+        n_rows: 1,
+        wants_jacobians,
+        tickets: TicketsOf::From(TicketId::new(0)),
+        run_seed: config.run.seed,
+        threads: Threads::One,
+    };
+    evaluator.evaluate(&request, &mut results)?;
+    let Results { objectives, measures, jacobians, extras, .. } = results;
+    let extras: Vec<_> = columns.into_iter().map(|column| column.name).zip(extras).collect();
     let acceptance = scheduler.config().archive.acceptance;
-    let n_cells = scheduler.archive().stats().n_cells;
+    let n_cells = scheduler.result().stats().n_cells;
     let alpha = scheduler.archive().downcast_ref::<CellArchive>().map(CellArchive::alpha);
     let (n_archives, alpha) = match acceptance {
         Acceptance::Soft { .. } => (2, alpha),
@@ -80,12 +82,12 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
         evaluations: config.evaluations_per_iteration().saturating_mul(config.run.iterations),
         // Objective, age, threshold, visits, cell and slot beside the rows themselves.
         archive_bytes: n_archives * n_cells as u128 * (8 * (n + k + n_extras) as u128 + 40),
-        objective: config.goal().turn(objective[0]),
+        objective: config.goal().turn(objectives[0]),
         measures,
         extras,
         warnings: Vec::new(),
     };
-    check.warnings = warnings(&check, config.goal(), acceptance, jacobian.as_deref());
+    check.warnings = warnings(&check, config.goal(), acceptance, wants_jacobians.then_some(&jacobians));
     Ok(check)
 }
 

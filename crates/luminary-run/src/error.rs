@@ -46,7 +46,10 @@ pub enum RunError {
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
     /// A problem that only its own program can evaluate.
-    #[error("expected a built-in domain or an evaluator, found the problem {name:?} of another program")]
+    #[error(
+        "expected a built-in domain or an evaluator, found the problem {name:?}, which is evaluated elsewhere\n  help: \
+         drive it with `luminary create`, `luminary ask` and `luminary tell`, or with the program that made it"
+    )]
     NoEvaluator {
         /// Its name.
         name: String,

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use luminary::problem::ProblemSpec;
+use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results, RowFailure};
 
 use crate::config::Goal;
-use crate::evaluate::{BatchEvaluator, EvaluateError};
 use crate::external::{EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, Shape};
 
 /// Row failures of one batch that are put into words; further ones are only counted.
@@ -45,32 +44,37 @@ impl ExternalBatch {
     }
 }
 
-impl BatchEvaluator for ExternalBatch {
+impl Evaluate for ExternalBatch {
     fn spec(&self) -> ProblemSpec {
         self.spec.clone()
     }
 
-    fn evaluate(
-        &mut self,
-        solutions: &[f64],
-        objectives: &mut [f64],
-        measures: &mut [f64],
-        mut jacobians: Option<&mut [f64]>,
-    ) -> Result<(), EvaluateError> {
-        let evaluated = self.evaluator.evaluate(solutions, objectives, measures, jacobians.as_deref_mut());
-        self.note(&evaluated.map_err(failed)?);
+    /// A program that knows none says so when it is asked for the first.
+    fn has_gradients(&self) -> bool {
+        true
+    }
+
+    fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError> {
+        let Results { objectives, measures, jacobians, extras, failures } = results;
+        let jacobians = request.wants_jacobians.then_some(jacobians.as_mut_slice());
+        let evaluated = self.evaluator.evaluate(request.solutions, objectives, measures, jacobians);
+        let report = evaluated.map_err(failed)?;
+        self.note(&report);
+        failures.extend(
+            report
+                .failures
+                .iter()
+                .map(|failure| RowFailure { row: failure.row, reason: failure.fault.kind().to_string() }),
+        );
+        split_columns(self.evaluator.extras(), request.n_rows, extras);
         let goal = self.goal;
         objectives.iter_mut().for_each(|objective| *objective = goal.turn(*objective));
         let (n, k) = (self.spec.solution_dim, self.spec.measure_dim());
-        for jacobian in jacobians.into_iter().flat_map(|jacobians| jacobians.chunks_exact_mut((1 + k) * n)) {
+        for jacobian in results.jacobians.chunks_exact_mut((1 + k) * n) {
             // The objective's gradient comes first.
             jacobian[..n].iter_mut().for_each(|slope| *slope = goal.turn(*slope));
         }
         Ok(())
-    }
-
-    fn extras(&self) -> &[f64] {
-        self.evaluator.extras()
     }
 
     fn interrupt_flag(&self) -> Option<Arc<AtomicBool>> {
@@ -79,6 +83,22 @@ impl BatchEvaluator for ExternalBatch {
 
     fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
+    }
+}
+
+/// Sorts rows that hold all columns side by side into the columns.
+fn split_columns(rows: &[f64], n_rows: usize, columns: &mut [Vec<f64>]) {
+    if rows.is_empty() {
+        return;
+    }
+    let stride = rows.len() / n_rows;
+    let mut start = 0;
+    for column in columns {
+        let width = column.len() / n_rows;
+        for (to, from) in column.chunks_exact_mut(width).zip(rows.chunks_exact(stride)) {
+            to.copy_from_slice(&from[start..start + width]);
+        }
+        start += width;
     }
 }
 

@@ -32,6 +32,7 @@ pub mod check;
 mod memory;
 pub mod stop;
 pub mod driver;
+pub mod by_hand;
 pub mod folder;
 pub mod summary;
 pub mod export;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use luminary::archive::{Archive, Elite};
+use luminary::archive::{Archive, ArchiveKind, Elite};
 use luminary::restart::RestartCounts;
 use luminary::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
@@ -124,13 +124,22 @@ impl Summary {
             best: row.best,
             mean: row.mean,
             elites: row.elites,
-            cells: config.archive.cells.n_cells(),
+            cells: n_cells(config, row.elites),
             restarts: row.restarts,
             restarts_by_cause: None,
             invalid: row.invalid,
             result_crc32: None,
             folder: folder.to_owned(),
         }
+    }
+}
+
+/// How many elites there could be, or, where there is no limit, are.
+fn n_cells(config: &RunConfig, n_elites: usize) -> usize {
+    match (config.archive.cells(), &config.archive.kind) {
+        (Some(cells), _) => cells.n_cells(),
+        (None, ArchiveKind::Dns(dns)) => dns.capacity,
+        (None, _) => n_elites,
     }
 }
 

@@ -17,7 +17,7 @@ use luminary::archive::{
 use luminary::emitter::{EmitterConfig, GaussianConfig};
 use luminary::error::{CallError, CheckpointError, ConfigError};
 use luminary::problem::{Problem, ProblemSpec};
-use luminary::scheduler::{EmitterGroup, Pool, Scheduler, SchedulerConfig};
+use luminary::scheduler::{EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
 use serde::{Deserialize, Serialize};
 
 /// Places on each podium.
@@ -170,6 +170,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         sigma: vec![0.3],
         batch_size: 50,
         bounds: None,
+        initial_solutions: None,
     });
     let config = SchedulerConfig {
         seed: 1,
@@ -179,6 +180,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         pool: Pool::All,
         initial: None,
         non_finite: None,
+        order: Order::Rows,
     };
     let mut scheduler = config.build_with_archive(Box::new(archive), Vec::new())?;
     scheduler.run(&Bowl, 100)?;

@@ -12,10 +12,13 @@ use serde::{Deserialize, Serialize};
 use crate::archive::Archive;
 use crate::emitter::Emitter;
 use crate::error::CheckpointError;
-use crate::scheduler::{Scheduler, SchedulerConfig, SchedulerState};
+use crate::scheduler::{Scheduler, SchedulerConfig, SchedulerState, SchedulerStateV1};
 
-/// The version this build reads and writes. It changes with the layout, not with the engine.
-pub const CHECKPOINT_VERSION: u32 = 1;
+/// The version this build writes. It changes with the layout, not with the engine.
+pub const CHECKPOINT_VERSION: u32 = 2;
+
+/// The oldest version this build reads: 1 is that of Luminary 0.1, without tickets.
+pub const OLDEST_CHECKPOINT_VERSION: u32 = 1;
 
 const MAGIC: &[u8; 8] = b"LUMINARY";
 const HEADER_LEN: usize = 24;
@@ -25,6 +28,26 @@ struct Snapshot<'a> {
     engine: Cow<'a, str>,
     config: Cow<'a, SchedulerConfig>,
     state: SchedulerState<'a>,
+}
+
+/// What files of version 1 hold.
+#[derive(Deserialize)]
+struct SnapshotV1<'a> {
+    engine: Cow<'a, str>,
+    config: Cow<'a, SchedulerConfig>,
+    state: SchedulerStateV1<'a>,
+}
+
+impl<'a> Snapshot<'a> {
+    fn decode(bytes: &'a [u8]) -> Result<Self, CheckpointError> {
+        match checked_body(bytes)? {
+            (1, body) => {
+                let SnapshotV1 { engine, config, state } = rmp_serde::from_slice(body)?;
+                Ok(Self { engine, config, state: state.into() })
+            }
+            (_, body) => Ok(rmp_serde::from_slice(body)?),
+        }
+    }
 }
 
 impl Scheduler {
@@ -59,7 +82,7 @@ impl Scheduler {
 
     /// Restores a scheduler that was built with these custom emitters; their `load` is given what their `save` gave.
     pub fn from_checkpoint_with(bytes: &[u8], custom: Vec<Box<dyn Emitter>>) -> Result<Self, CheckpointError> {
-        let snapshot: Snapshot<'_> = rmp_serde::from_slice(checked_body(bytes)?)?;
+        let snapshot = Snapshot::decode(bytes)?;
         // Before anything is built: a configuration that asks for more than the state holds is not the state's.
         snapshot.state.check_size(&snapshot.config, custom.len())?;
         let mut scheduler = snapshot.config.build_with(custom)?;
@@ -77,7 +100,7 @@ impl Scheduler {
         archive: Box<dyn Archive>,
         custom: Vec<Box<dyn Emitter>>,
     ) -> Result<Self, CheckpointError> {
-        let snapshot: Snapshot<'_> = rmp_serde::from_slice(checked_body(bytes)?)?;
+        let snapshot = Snapshot::decode(bytes)?;
         snapshot.state.check_size(&snapshot.config, custom.len())?;
         let mut scheduler = snapshot.config.build_with_archive(archive, custom)?;
         scheduler.load(snapshot.state)?;
@@ -85,8 +108,8 @@ impl Scheduler {
     }
 }
 
-/// The body, once magic, version, length and checksum hold.
-fn checked_body(bytes: &[u8]) -> Result<&[u8], CheckpointError> {
+/// The version and the body, once magic, version, length and checksum hold.
+fn checked_body(bytes: &[u8]) -> Result<(u32, &[u8]), CheckpointError> {
     if bytes.len() < MAGIC.len() || !bytes.starts_with(MAGIC) {
         return Err(CheckpointError::NotACheckpoint { found: bytes.len() });
     }
@@ -95,7 +118,7 @@ fn checked_body(bytes: &[u8]) -> Result<&[u8], CheckpointError> {
     };
     let u32_at = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
     let version = u32_at(8);
-    if version != CHECKPOINT_VERSION {
+    if !(OLDEST_CHECKPOINT_VERSION..=CHECKPOINT_VERSION).contains(&version) {
         return Err(CheckpointError::Version { expected: CHECKPOINT_VERSION, found: version });
     }
     let length = u64::from_le_bytes(header[12..20].try_into().expect("eight bytes"));
@@ -106,5 +129,5 @@ fn checked_body(bytes: &[u8]) -> Result<&[u8], CheckpointError> {
     if expected != found {
         return Err(CheckpointError::Checksum { expected, found });
     }
-    Ok(body)
+    Ok((version, body))
 }

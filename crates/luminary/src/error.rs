@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::archive::Dtype;
+use crate::scheduler::TicketId;
 
 /// A configuration that cannot be built. Nothing has been allocated or changed.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -116,6 +117,12 @@ pub enum ConfigError {
         lower: f64,
         /// Upper bound.
         upper: f64,
+    },
+    /// A ranker that reads what the archive does not report.
+    #[error("expected an archive that reports {column}, which a ranker reads, found one that does not")]
+    MissingColumn {
+        /// What the ranker reads.
+        column: String,
     },
     /// A category that a measure has twice.
     #[error("expected distinct categories, found {name:?} twice")]
@@ -233,8 +240,46 @@ pub enum CallError {
         found_measures: usize,
     },
     /// Gradient emitters were run on a problem without gradients.
-    #[error("expected a differentiable problem (run_differentiable) because the scheduler has gradient emitters")]
+    #[error("expected a problem with gradients because the scheduler has gradient emitters, found one without")]
     NeedsGradients,
+    /// A ticket that was never issued.
+    #[error("expected a ticket that was issued, found {id}")]
+    UnknownTicket {
+        /// Its number.
+        id: TicketId,
+    },
+    /// A ticket that was settled with other numbers before.
+    #[error("expected the result that ticket {id} was settled with before, found another")]
+    TicketContradicted {
+        /// Its number.
+        id: TicketId,
+    },
+    /// A ticket that was settled so long ago that its numbers are no longer known.
+    #[error("expected a ticket without a result, found {id}, which was settled long ago")]
+    TicketForgotten {
+        /// Its number.
+        id: TicketId,
+    },
+    /// A gradient ticket without a Jacobian, or a value ticket with one.
+    #[error("expected {expected} for ticket {id}, found {found}")]
+    TicketKind {
+        /// Its number.
+        id: TicketId,
+        /// What the ticket asks for.
+        expected: &'static str,
+        /// What was told.
+        found: &'static str,
+    },
+    /// NaN or infinity in the result of a ticket.
+    #[error("expected finite values in {what} of ticket {id}, found {value}")]
+    TicketNonFinite {
+        /// Its number.
+        id: TicketId,
+        /// The buffer.
+        what: &'static str,
+        /// The value.
+        value: f64,
+    },
 }
 
 /// A checkpoint that cannot be written or restored.
@@ -248,9 +293,9 @@ pub enum CheckpointError {
         found: usize,
     },
     /// A version this build does not read.
-    #[error("expected checkpoint version {expected}, found {found}")]
+    #[error("expected checkpoint version {expected} or older, found {found}")]
     Version {
-        /// The version this build reads and writes.
+        /// The version this build writes; older ones are read, too.
         expected: u32,
         /// The version of the bytes.
         found: u32,

@@ -53,3 +53,8 @@ mod kernels;
 mod serde_floats;
 
 pub use luminary_math::WideRng;
+
+/// The examples of the guide are run like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/asynchronous.md")]
+struct Asynchronous;

@@ -9,8 +9,8 @@ use crate::archive::{Acceptance, ArchiveConfig, LearningRate};
 use crate::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, IsoLineConfig, Selection};
 use crate::problem::ProblemSpec;
 use crate::ranker::RankerConfig;
-use crate::restart::RestartRule;
-use crate::scheduler::{EmitterGroup, InitialPopulation, Pool, SchedulerConfig};
+use crate::restart::RestartConfig;
+use crate::scheduler::{EmitterGroup, InitialPopulation, Order, Pool, SchedulerConfig};
 use crate::strategy::gradient::GradientConfig;
 use crate::strategy::{CmaConfig, StrategyConfig, Variant};
 
@@ -193,6 +193,7 @@ impl PresetConfig {
             pool: Pool::All,
             initial: is_variation.then_some(InitialPopulation { n_solutions: N_INITIAL, sigma: 1.0 }),
             non_finite: None,
+            order: Order::Rows,
         }
     }
 
@@ -209,13 +210,14 @@ impl PresetConfig {
     fn emitters(&self) -> Vec<EmitterGroup> {
         let group = |count, emitter| EmitterGroup { count, emitter };
         let all = |emitter| vec![group(self.n_emitters, emitter)];
-        let (basic, mu) = (RestartRule::BASIC, Selection::Mu);
+        let (basic, mu) = (RestartConfig::BASIC, Selection::Mu);
         match self.preset {
             Preset::MapElites => all(EmitterConfig::Gaussian(GaussianConfig {
                 x0: self.x0.clone(),
                 sigma: vec![self.sigma],
                 batch_size: self.batch_size,
                 bounds: None,
+                initial_solutions: None,
             })),
             Preset::MapElitesLine => all(EmitterConfig::IsoLine(IsoLineConfig {
                 x0: self.x0.clone(),
@@ -223,11 +225,12 @@ impl PresetConfig {
                 line_sigma: self.line_sigma,
                 batch_size: self.batch_size,
                 bounds: None,
+                initial_solutions: None,
             })),
             Preset::CmaEs => all(self.evolution(RankerConfig::Objective, mu, basic)),
             Preset::CmaMe => all(self.evolution(RankerConfig::TwoStageImprovement, mu, basic)),
             Preset::CmaMeStar => {
-                let (filter, no_improvement) = (Selection::Filter, RestartRule::NO_IMPROVEMENT);
+                let (filter, no_improvement) = (Selection::Filter, RestartConfig::NO_IMPROVEMENT);
                 all(self.evolution(RankerConfig::TwoStageImprovement, filter, no_improvement))
             }
             Preset::CmaMeImpOpt => {
@@ -244,7 +247,7 @@ impl PresetConfig {
         }
     }
 
-    fn evolution(&self, ranker: RankerConfig, selection: Selection, restart: RestartRule) -> EmitterConfig {
+    fn evolution(&self, ranker: RankerConfig, selection: Selection, restart: RestartConfig) -> EmitterConfig {
         EmitterConfig::Evolution(EvolutionConfig {
             x0: self.x0.clone(),
             sigma0: self.sigma,
@@ -264,7 +267,7 @@ impl PresetConfig {
             step: self.step,
             ranker,
             selection: Selection::Mu,
-            restart: RestartRule::BASIC,
+            restart: RestartConfig::BASIC,
             strategy: self.strategy(),
             // One of the evaluations is the gradient point.
             batch_size: self.batch_size.saturating_sub(1),

@@ -2,24 +2,63 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::ConfigError;
-use crate::strategy::StopReason;
+use crate::error::{CheckpointError, ConfigError};
+use crate::strategy::{StopReason, expect_len};
 
 /// Best and worst ranking value closer than this leave nothing to learn from.
 pub const FLATNESS: f64 = 1e-12;
 
-/// When to restart. The strategy's own stop tests and the flatness test always hold (the paper's "basic" rule); the
-/// other tests come on top.
+/// When to restart, besides the tests that hold for every emitter ([`restart_cause`]).
+pub trait RestartRule: Send {
+    /// Why to restart, given what the last iteration showed, or `None` to go on.
+    fn cause(&mut self, evidence: &Evidence) -> Option<RestartCause>;
+
+    /// Starts anew: called whenever the emitter restarts, for whatever cause.
+    fn reset(&mut self) {}
+
+    /// What the rule remembers between calls, for a checkpoint. A rule that cannot be saved makes the checkpoint fail,
+    /// not the run.
+    ///
+    /// # Errors
+    /// When the rule cannot be saved.
+    fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        Err(CheckpointError::Unsupported { what: "restart rule" })
+    }
+
+    /// Takes over what [`to_bytes`](Self::to_bytes) of such a rule returned.
+    ///
+    /// # Errors
+    /// Bytes of another rule.
+    fn load_bytes(&mut self, _bytes: &[u8]) -> Result<(), CheckpointError> {
+        Err(CheckpointError::Unsupported { what: "restart rule" })
+    }
+}
+
+/// Why an emitter with this rule restarts: no value to learn from, the strategy's own stop tests and the flatness test
+/// come first (the paper's "basic" rule), then what the rule says.
+pub fn restart_cause(rule: &mut dyn RestartRule, evidence: &Evidence) -> Option<RestartCause> {
+    if evidence.n_values == 0 && evidence.n_rows > 0 {
+        Some(RestartCause::NoValues)
+    } else if let Some(reason) = evidence.stop_reason {
+        Some(RestartCause::Stopped(reason))
+    } else if evidence.is_flat {
+        Some(RestartCause::Flat)
+    } else {
+        rule.cause(evidence)
+    }
+}
+
+/// The built-in rules. With neither setting only the tests that hold for every emitter are left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct RestartRule {
+pub struct RestartConfig {
     /// Also when no row of the batch changed the archive.
     pub no_improvement: bool,
     /// Also after this many iterations (the paper's "timeout").
     pub every: Option<u32>,
 }
 
-impl RestartRule {
+impl RestartConfig {
     /// Only the strategy's stop tests.
     pub const BASIC: Self = Self { no_improvement: false, every: None };
     /// Also when nothing of the batch was accepted.
@@ -31,14 +70,11 @@ impl RestartRule {
             _ => Ok(()),
         }
     }
+}
 
-    /// Why to restart, given what the last iteration showed.
-    pub fn cause(&self, evidence: &Evidence) -> Option<RestartCause> {
-        if let Some(reason) = evidence.stop_reason {
-            Some(RestartCause::Stopped(reason))
-        } else if evidence.is_flat {
-            Some(RestartCause::Flat)
-        } else if self.no_improvement && evidence.n_accepted == 0 {
+impl RestartRule for RestartConfig {
+    fn cause(&mut self, evidence: &Evidence) -> Option<RestartCause> {
+        if self.no_improvement && evidence.n_accepted == 0 {
             Some(RestartCause::NoImprovement)
         } else if self.every.is_some_and(|every| evidence.n_iterations >= every) {
             Some(RestartCause::Timeout)
@@ -46,14 +82,28 @@ impl RestartRule {
             None
         }
     }
+
+    /// Nothing: both tests look at the evidence alone.
+    fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        Ok(Vec::new())
+    }
+
+    fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
+        expect_len("restart rule", 0, bytes.len())
+    }
 }
 
 /// What an emitter knows at the end of an iteration.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct Evidence {
+    /// Rows of the iteration.
+    pub n_rows: usize,
+    /// Rows that had a value.
+    pub n_values: usize,
     /// The strategy's own verdict.
     pub stop_reason: Option<StopReason>,
-    /// Best and worst ranking value differ by less than [`FLATNESS`].
+    /// All rows rank alike: their ranking values differ by less than [`FLATNESS`].
     pub is_flat: bool,
     /// Rows that changed the archive.
     pub n_accepted: usize,
@@ -64,6 +114,7 @@ pub struct Evidence {
 /// Why an emitter restarted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RestartCause {
     /// The strategy cannot go on.
     Stopped(StopReason),
@@ -75,6 +126,10 @@ pub enum RestartCause {
     Timeout,
     /// The gradients were not finite.
     BadGradient,
+    /// No row of a generation had a value.
+    NoValues,
+    /// A rule of somebody's own.
+    Custom,
 }
 
 /// Restarts by cause.
@@ -92,6 +147,12 @@ pub struct RestartCounts {
     pub no_improvement: u64,
     /// The iterations were used up.
     pub timeout: u64,
+    /// No row of a generation had a value.
+    #[serde(default)]
+    pub no_values: u64,
+    /// A rule of somebody's own.
+    #[serde(default)]
+    pub custom: u64,
 }
 
 impl RestartCounts {
@@ -106,12 +167,21 @@ impl RestartCounts {
             RestartCause::Flat => &mut self.flat,
             RestartCause::NoImprovement => &mut self.no_improvement,
             RestartCause::Timeout => &mut self.timeout,
+            RestartCause::NoValues => &mut self.no_values,
+            RestartCause::Custom => &mut self.custom,
         } += 1;
     }
 
     /// All restarts.
     pub fn total(&self) -> u64 {
-        self.degenerate + self.converged + self.diverged + self.flat + self.no_improvement + self.timeout
+        self.degenerate
+            + self.converged
+            + self.diverged
+            + self.flat
+            + self.no_improvement
+            + self.timeout
+            + self.no_values
+            + self.custom
     }
 }
 
@@ -126,6 +196,8 @@ impl std::ops::Add for RestartCounts {
             flat: self.flat + other.flat,
             no_improvement: self.no_improvement + other.no_improvement,
             timeout: self.timeout + other.timeout,
+            no_values: self.no_values + other.no_values,
+            custom: self.custom + other.custom,
         }
     }
 }
@@ -135,32 +207,40 @@ mod tests {
     use super::*;
 
     fn evidence() -> Evidence {
-        Evidence { stop_reason: None, is_flat: false, n_accepted: 0, n_iterations: 50 }
+        Evidence { n_rows: 8, n_values: 8, stop_reason: None, is_flat: false, n_accepted: 0, n_iterations: 50 }
+    }
+
+    fn cause(rule: RestartConfig, evidence: &Evidence) -> Option<RestartCause> {
+        restart_cause(&mut { rule }, evidence)
     }
 
     #[test]
     fn each_rule_looks_at_its_own_evidence() {
-        assert_eq!(RestartRule::BASIC.cause(&evidence()), None);
-        assert_eq!(RestartRule::NO_IMPROVEMENT.cause(&evidence()), Some(RestartCause::NoImprovement));
-        let timeout = RestartRule { no_improvement: false, every: Some(50) };
-        assert_eq!(timeout.cause(&evidence()), Some(RestartCause::Timeout));
-        assert_eq!(timeout.cause(&Evidence { n_iterations: 49, ..evidence() }), None);
+        assert_eq!(cause(RestartConfig::BASIC, &evidence()), None);
+        assert_eq!(cause(RestartConfig::NO_IMPROVEMENT, &evidence()), Some(RestartCause::NoImprovement));
+        let timeout = RestartConfig { no_improvement: false, every: Some(50) };
+        assert_eq!(cause(timeout, &evidence()), Some(RestartCause::Timeout));
+        assert_eq!(cause(timeout, &Evidence { n_iterations: 49, ..evidence() }), None);
         let flat = Evidence { is_flat: true, ..evidence() };
-        assert_eq!(RestartRule::BASIC.cause(&flat), Some(RestartCause::Flat));
+        assert_eq!(cause(RestartConfig::BASIC, &flat), Some(RestartCause::Flat));
         let stopped = Evidence { stop_reason: Some(StopReason::Condition), ..flat };
-        assert_eq!(timeout.cause(&stopped), Some(RestartCause::Stopped(StopReason::Condition)));
+        assert_eq!(cause(timeout, &stopped), Some(RestartCause::Stopped(StopReason::Condition)));
+        let without_values = Evidence { n_values: 0, ..stopped };
+        assert_eq!(cause(timeout, &without_values), Some(RestartCause::NoValues));
     }
 
     #[test]
     fn every_cause_is_counted_once() {
         let mut counts = RestartCounts::default();
-        for cause in [RestartCause::Flat, RestartCause::Timeout, RestartCause::NoImprovement, RestartCause::BadGradient]
-        {
-            counts.count(cause);
-        }
+        counts.count(RestartCause::Flat);
+        counts.count(RestartCause::Timeout);
+        counts.count(RestartCause::NoImprovement);
+        counts.count(RestartCause::BadGradient);
+        counts.count(RestartCause::NoValues);
+        counts.count(RestartCause::Custom);
         counts.count(RestartCause::Stopped(StopReason::Condition));
         counts.count(RestartCause::Stopped(StopReason::StepTooSmall));
-        assert_eq!(counts.total(), 6);
-        assert_eq!((counts + counts).total(), 12);
+        assert_eq!(counts.total(), 8);
+        assert_eq!((counts + counts).total(), 16);
     }
 }

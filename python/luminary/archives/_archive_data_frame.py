@@ -6,12 +6,10 @@ import re
 
 import numpy as np
 
-try:
+from luminary._optional import needed_by
+
+with needed_by("ArchiveDataFrame, also as return_type='pandas',", "pandas"):
     import pandas as pd
-except ImportError as error:  # pragma: no cover - depends on the environment
-    raise ImportError(
-        "ArchiveDataFrame and return_type='pandas' need pandas, which is not installed: pip install pandas"
-    ) from error
 
 _COLUMN = re.compile(r"^(?P<field>.+)_(?P<index>\d+)$")
 

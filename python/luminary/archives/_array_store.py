@@ -8,7 +8,7 @@ from operator import index as whole_number
 
 import numpy as np
 
-from luminary._validate import shape_tuple
+from luminary._validate import check_stretches, shape_tuple
 from luminary.archives._array_library import array_library, namespace_name, to_numpy
 
 _CHANGED = "ArrayStore was modified with add() or clear() during iteration."
@@ -16,7 +16,7 @@ _CHANGED = "ArrayStore was modified with add() or clear() during iteration."
 
 def data_frame(columns):
     """An ArchiveDataFrame of columns, of any array library; vectors become one column for each component."""
-    from luminary.archives._archive_data_frame import ArchiveDataFrame
+    from luminary.archives._archive_data_frame import ArchiveDataFrame, pd
 
     flat = {}
     for name, array in columns.items():
@@ -27,23 +27,24 @@ def data_frame(columns):
             flat.update({f"{name}_{i}": array[:, i] for i in range(array.shape[1])})
         else:
             raise ValueError(f"Field `{name}` has shape {array.shape[1:]} -- cannot convert fields with shape >1D to Pandas")
-    # The columns are copies already.
-    return ArchiveDataFrame(flat, copy=False)
+    n_rows = len(next(iter(flat.values()), ()))
+    # The columns are copies already, and without the index pandas would look at each of them to find their length.
+    return ArchiveDataFrame(flat, index=pd.RangeIndex(n_rows), copy=False)
 
 
-def select(fields, return_type, known, column):
-    """Collects fields in one of the four return types. ``column`` gives the array of a field."""
+def select(fields, return_type, known, read):
+    """Collects fields in one of the four return types. ``read`` gives a dict of arrays for a list of fields."""
     if return_type not in (None, "dict", "tuple", "pandas"):
         raise ValueError(f"Invalid return_type {return_type}.")
     names = list(known) if fields is None else [fields] if isinstance(fields, str) else list(fields)
     for name in names:
         if name not in known:
             raise ValueError(f"`{name}` is not a field in this ArrayStore.")
+    columns = read(names)
     if isinstance(fields, str) and return_type is None:
-        return column(fields)
+        return columns[fields]
     if return_type == "tuple":
-        return tuple(column(name) for name in names)
-    columns = {name: column(name) for name in names}
+        return tuple(columns[name] for name in names)
     return data_frame(columns) if return_type == "pandas" else columns
 
 
@@ -165,8 +166,14 @@ class ArrayStore:
         """Data at indices: which of them have data, and the data as an array, dict, tuple or ArchiveDataFrame."""
         indices, library = np.array(to_numpy(indices), dtype=np.int32), self._library
         occupied = self._occupied[indices]
-        column = lambda name: library.own(indices) if name == "index" else library.read(self._fields[name], indices)
-        return library.own(occupied), select(fields, return_type, self.field_list_with_index, column)
+
+        def read(names):
+            return {
+                name: library.own(indices) if name == "index" else library.read(self._fields[name], indices)
+                for name in names
+            }
+
+        return library.own(occupied), select(fields, return_type, self.field_list_with_index, read)
 
     def data(self, fields=None, return_type=None):
         """Data of all filled indices."""
@@ -206,8 +213,8 @@ class ArrayStore:
             raise ValueError(
                 f"In `data`, the array for `{name}` has {length} but should be the same length as indices ({n})"
             )
-        if values.shape[1:] != field.shape[1:] and n > 0:
-            _check_stretches(name, tuple(values.shape), (n, *field.shape[1:]))
+        if n > 0:
+            check_stretches(name, tuple(values.shape), (n, *field.shape[1:]))
         return values
 
     def clear(self):
@@ -234,13 +241,3 @@ class ArrayStore:
         self._occupied = np.concatenate((self._occupied, np.zeros(grow, dtype=bool)))
         self._occupied_list = np.concatenate((self._occupied_list, np.empty(grow, dtype=np.int32)))
         self._fields = {name: self._library.grow(array, grow) for name, array in self._fields.items()}
-
-
-def _check_stretches(name, shape, expected):
-    """Raises ValueError unless an array can be written where an array of the expected shape is."""
-    try:
-        fits = np.broadcast_shapes(shape, expected) == expected
-    except ValueError:
-        fits = False
-    if not fits:
-        raise ValueError(f"In `data`, the array for `{name}` has shape {shape}, which could not be broadcast to {expected}")

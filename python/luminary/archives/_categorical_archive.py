@@ -6,7 +6,8 @@ import numpy as np
 
 from luminary._native import NativeArchive
 from luminary._validate import check_batch_shape, check_shape
-from luminary.archives._cell_archive import CellArchive, grid_to_int_index, int_to_grid_index
+from luminary.archives._cell_archive import CellArchive
+from luminary.archives._grid_index import grid_to_int_index, int_to_grid_index
 from luminary.archives._settings import parse_dtypes
 
 

@@ -1,4 +1,4 @@
-"""What archives over cells have in common: the native archive inside, dtypes, extra fields and reading."""
+"""What archives over cells have in common: the native archive inside, dtypes, extra fields and adding."""
 
 from __future__ import annotations
 
@@ -12,16 +12,24 @@ from luminary._validate import (
     check_finite,
     check_is_1d,
     check_shape,
+    copied,
     field_array,
     field_value,
     shape_tuple,
+    stretched,
 )
-from luminary.archives._archive_base import ArchiveBase
+from luminary.archives._archive_lock import ArchiveLock
 from luminary.archives._archive_stats import ArchiveStats
-from luminary.archives._array_store import _CHANGED, select, wrong_fields
-from luminary.archives._settings import fits_native, missing_value, parse_extra_fields, parse_thresholds
+from luminary.archives._array_store import wrong_fields
+from luminary.archives._cell_reader import CellReader
+from luminary.archives._kept_value import KeptValue, read_only
+from luminary.archives._settings import fits_native, parse_extra_fields, parse_thresholds
 
-class CellArchive(ArchiveBase):
+#: Attributes that are kept until the archive changes.
+_KEPT = ("_stats", "_best_elite")
+
+
+class CellArchive(CellReader):
     """An archive whose cells are kept by the native engine.
 
     Fields the engine cannot hold (extra fields, and solutions of other dtypes than floats) live in arrays by cell.
@@ -62,7 +70,8 @@ class CellArchive(ArchiveBase):
         size = int(np.prod(self._solution_shape, dtype=np.int64))
         self._native_solutions = fits_native(solution_dtype) and size > 0
         self._native_dim = size if self._native_solutions else 1
-        self._updates = 0
+        self._lock = ArchiveLock()
+        self._n_changes = 0
 
     def _start(self, native):
         """Takes over an empty native archive and makes room for what it cannot hold."""
@@ -101,11 +110,6 @@ class CellArchive(ArchiveBase):
         return dict(self._dtypes)
 
     @property
-    def empty(self):
-        """Whether there is no elite."""
-        return len(self._native) == 0
-
-    @property
     def cells(self):
         """Number of cells."""
         return self._native.n_cells
@@ -125,9 +129,18 @@ class CellArchive(ArchiveBase):
         """Subtracted from every objective in the QD score."""
         return self._qd_score_offset
 
-    @property
-    def stats(self):
-        """Statistics, an :class:`~luminary.archives.ArchiveStats`; reading them costs nothing."""
+    stats = read_only("_stats", "Statistics, an :class:`~luminary.archives.ArchiveStats`; reading them costs nothing.")
+    best_elite = read_only(
+        "_best_elite",
+        """The elite with the best objective ever added, as a dict; None while there is none.
+
+        In a soft archive (``learning_rate < 1``) a worse solution may have replaced it since. Its threshold is that of
+        its cell just after it was added.
+        """,
+    )
+
+    @KeptValue
+    def _stats(self):
         number = self._dtypes["objective"].type
         num_elites, coverage, qd_score, norm_qd_score, obj_max, obj_mean = self._native.stats()
         return ArchiveStats(
@@ -139,18 +152,14 @@ class CellArchive(ArchiveBase):
             obj_mean=None if obj_mean is None else number(obj_mean),
         )
 
-    @property
-    def best_elite(self):
-        """The elite with the best objective ever added, as a dict; None while there is none.
-
-        In a soft archive (``learning_rate < 1``) a worse solution may have replaced it since. Its threshold is that of
-        its cell just after it was added.
-        """
-        best = self._native.best()
+    @KeptValue
+    def _best_elite(self):
+        with self._lock:
+            best = self._native.best()
+            kept = self._best_by_cell or {}
         if best is None:
             return None
         cell, objective, measures, solution, threshold = best
-        kept = self._best_by_cell or {}
         number = self._dtypes["objective"].type
         if self._native_solutions:
             kept = {**kept, "solution": solution.astype(self._dtypes["solution"]).reshape(self._solution_shape)[()]}
@@ -163,41 +172,15 @@ class CellArchive(ArchiveBase):
             "index": np.int32(cell),
         }
 
-    def __len__(self):
-        return len(self._native)
+    def _note_change(self):
+        """Whoever has changed the native archive says so: what was read before is no longer true."""
+        self._n_changes += 1
+        for name in _KEPT:
+            vars(self).pop(name, None)
 
-    def __iter__(self):
-        return self._elites(self._updates)
-
-    def _elites(self, updates):
-        """Elites one by one, for as long as the archive stays as it was when the iteration began."""
-        data = self.data()
-        order = ["index", *(name for name in self._dtypes if name != "index")]
-        for row in range(len(data["index"])):
-            if updates != self._updates:
-                raise RuntimeError(_CHANGED)
-            yield {name: data[name][row] for name in order}
-        if updates != self._updates:
-            raise RuntimeError(_CHANGED)
-
-    # Measures as users write them, and as the engine holds them.
-
-    def _batch_measures(self, measures):
-        """Measures of many solutions, checked."""
-        measures = np.asarray(measures, dtype=self._dtypes["measures"])
-        check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
-        check_finite(measures, "measures")
-        return measures
-
-    def _one_measures(self, measures):
-        """Measures of one solution, checked, as a batch of one."""
-        measures = np.asarray(measures, dtype=self._dtypes["measures"])
-        check_shape(measures, "measures", self._measure_dim, "measure_dim")
-        return self._batch_measures(measures[None])
-
-    def _shown_measures(self, measures):
-        """Measures of the engine in the archive's dtype."""
-        return measures.astype(self._dtypes["measures"], copy=False)
+    def __getstate__(self):
+        # What is saved does not depend on what somebody has looked at.
+        return {name: value for name, value in vars(self).items() if name not in _KEPT}
 
     # Adding.
 
@@ -238,6 +221,8 @@ class CellArchive(ArchiveBase):
             shape, dtype = self._extra_desc.get(name, (None, None))
             extra[name] = np.asarray(values) if dtype is None else field_array(values, shape, dtype)
             check_batch_size(extra[name], name, batch_size)
+            if dtype is not None:
+                extra[name] = stretched(extra[name], name, batch_size, shape)
         status, value = self._add_checked(solution, objective, measures, extra)
         return {"status": status, "value": value.astype(self._dtypes["objective"], copy=False)}
 
@@ -262,7 +247,7 @@ class CellArchive(ArchiveBase):
         extra = {}
         for name, values in fields.items():
             shape, dtype = self._extra_desc.get(name, ((), np.dtype(object)))
-            extra[name] = field_value(values, shape, dtype)[None]
+            extra[name] = stretched(field_value(values, shape, dtype)[None], name, 1, shape)
         status, value = self._add_checked(solution[None], objective.reshape(1), measures, extra)
         return {"status": status[0], "value": self._dtypes["objective"].type(value[0])}
 
@@ -273,205 +258,40 @@ class CellArchive(ArchiveBase):
         else:
             rows = np.zeros((len(solution), 1))
             extra = {**extra, "solution": solution}
-        if self._finds_cells:
-            extra = {**extra, "measures": measures}
-            measures = self._found_cells(measures)[:, None] + 0.5
-        objective, measures = as_native(objective), as_native(measures)
-        if set(extra) != set(self._by_cell):
-            # Only rows that are added need their extra fields.
-            status, value, _, _ = self._native.copy().add(rows, objective, measures, False)
-            if status.any():
-                given = {**dict.fromkeys(("solution", "objective", "measures")), **extra, "threshold": None}
-                raise wrong_fields(given, {name: None for name in self._dtypes if name != "index"})
-            return status, value
-        best_before = self._native.stats()[4]
-        status, value, cells, seated = self._native.add(rows, objective, measures, bool(self._by_cell))
-        if self._by_cell:
-            for name, column in self._by_cell.items():
-                column[cells[seated]] = extra[name][seated]
-            best_after = self._native.stats()[4]
-            if best_after != best_before:
-                row = next(row for row in seated if objective[row] == best_after)
-                self._best_by_cell = {name: self._copied(values[row]) for name, values in extra.items()}
-        if status.any():
-            self._updates += 1
-        return status, value
+        with self._lock:
+            if self._finds_cells:
+                extra = {**extra, "measures": measures}
+                measures = self._found_cells(measures)[:, None] + 0.5
+            return self._add_native(rows, as_native(objective), as_native(measures), extra)
 
-    @staticmethod
-    def _copied(value):
-        return value.copy() if isinstance(value, np.ndarray) else value
+    def _add_native(self, rows, objective, measures, extra):
+        """Adds rows to the native archive, and what it cannot hold to the arrays by cell."""
+        native = self._native
+        by_cell = self._by_cell
+        has_all_fields = extra.keys() == by_cell.keys()
+        # Only rows that are added need their extra fields.
+        if not has_all_fields and native.accepts_any(objective, measures):
+            given = {**dict.fromkeys(("solution", "objective", "measures")), **extra, "threshold": None}
+            raise wrong_fields(given, {name: None for name in self._dtypes if name != "index"})
+        best_before = native.stats()[4] if by_cell else None
+        status, value, cells, seated = native.add(rows, objective, measures, bool(by_cell))
+        if not status.any():
+            return status, value
+        for name, column in by_cell.items():
+            column[cells[seated]] = extra[name][seated]
+        best_after = native.stats()[4] if by_cell else None
+        if best_after != best_before:
+            row = next(row for row in seated if objective[row] == best_after)
+            self._best_by_cell = {name: copied(values[row]) for name, values in extra.items()}
+        self._note_change()
+        return status, value
 
     def clear(self):
         """Removes all elites, thresholds and statistics."""
-        self._native.clear()
-        self._best_by_cell = None
-        for column in self._by_cell.values():
-            if column.dtype == object:
-                column[...] = None
-        self._updates += 1
-
-    # Reading.
-
-    def index_of(self, measures):
-        """The cell of each row of measures, as int32. Measures outside the ranges belong to the nearest cell.
-
-        Raises:
-            ValueError: A wrong shape or a value that is not finite.
-        """
-        return self._cells_of(self._batch_measures(measures))
-
-    def _cells_of(self, measures):
-        """The cells of checked measures, as int32, by the rule of this kind of archive."""
-        return (self._native if self._lookup is None else self._lookup).index_of(as_native(measures))
-
-    def _cell_of(self, measures):
-        """The cell of one solution's measures, as an array of length one."""
-        return self._cells_of(self._one_measures(measures))
-
-    def index_of_single(self, measures):
-        """The cell of one solution's measures.
-
-        Raises:
-            ValueError: A wrong shape or a value that is not finite.
-        """
-        return self._cell_of(measures)[0]
-
-    def retrieve(self, measures):
-        """Looks up elites by a batch of measures.
-
-        Returns:
-            Flags that say where there is an elite, and a dict of the elites' data. Where there is none the data are
-            NaN, None for objects, 0 for integers, and -1 for the index.
-
-        Raises:
-            ValueError: A wrong shape or a value that is not finite.
-        """
-        return self._retrieve(self.index_of(measures))
-
-    def _retrieve(self, cells):
-        slots = self._native.slots_of(cells)
-        occupied = slots >= 0
-        found = np.ascontiguousarray(slots[occupied])
-        data = {}
-        for name, dtype in self._dtypes.items():
-            values = self._read(name, found)
-            data[name] = np.full((len(cells), *values.shape[1:]), missing_value(np.dtype(dtype)), dtype)
-            if name == "index":
-                data[name][:] = -1
-            data[name][occupied] = values
-        return occupied, data
-
-    def retrieve_single(self, measures):
-        """Looks up one elite by its measures; see :meth:`retrieve`.
-
-        Raises:
-            ValueError: A wrong shape or a value that is not finite.
-        """
-        occupied, data = self._retrieve(self._cell_of(measures))
-        return occupied[0], {name: values[0] for name, values in data.items()}
-
-    def data(self, fields=None, return_type=None):
-        """Data of all elites, in the order in which their cells were first occupied; always copies.
-
-        Args:
-            fields: Names of fields, one name, or None for all.
-            return_type: "dict", "tuple" or "pandas" (an :class:`~luminary.archives.ArchiveDataFrame`). None means a
-                bare array if ``fields`` is one name, and a dict otherwise.
-
-        Raises:
-            ValueError: An unknown field or return type, or a field with more than one dimension for pandas.
-        """
-        return select(fields, return_type, list(self._dtypes), lambda name: self._read(name, None))
-
-    def sample_elites(self, n, replace=True):
-        """Draws ``n`` elites uniformly, with or without replacement; returns a dict of their data.
-
-        Raises:
-            IndexError: The archive is empty.
-            ValueError: More elites than there are, without replacement.
-        """
-        n_elites = len(self)
-        if n_elites == 0:
-            raise IndexError("No elements in archive.")
-        if not replace and n > n_elites:
-            raise ValueError(
-                "Cannot take a larger sample than the number of elites in the archive when 'replace=False'"
-            )
-        slots = self._rng.choice(n_elites, size=n, replace=replace).astype(np.int64, copy=False)
-        return {name: self._read(name, slots) for name in self._dtypes}
-
-    def _read(self, name, slots):
-        """A field of all elites, or of those at the given positions."""
-        if name == "solution" and self._native_solutions:
-            values = self._native.solutions(slots)
-            return values.astype(self._dtypes[name], copy=False).reshape(len(values), *self._solution_shape)
-        if name == "measures" and not self._finds_cells:
-            values = self._native.measures()
-            return self._shown_measures(values if slots is None else values[slots])
-        if name in ("objective", "threshold"):
-            values = getattr(self._native, f"{name}s")().astype(self._dtypes[name], copy=False)
-            return values if slots is None else values[slots]
-        cells = self._native.cells()
-        cells = cells if slots is None else cells[slots]
-        return cells if name == "index" else self._by_cell[name][cells]
-
-
-class BoundedArchive(CellArchive):
-    """A cell archive whose measures have a lower and an upper bound each."""
-
-    def __init__(self, *, ranges, dtypes, **settings):
-        lower, upper = zip(*ranges, strict=True)
-        super().__init__(measure_dim=len(lower), dtypes=dtypes, **settings)
-        self._lower_bounds = np.array(lower, dtype=dtypes[2])
-        self._upper_bounds = np.array(upper, dtype=dtypes[2])
-        self._interval_size = self._upper_bounds - self._lower_bounds
-
-    @property
-    def _finds_cells(self):
-        """Whether a subclass has its own ``index_of``."""
-        return type(self).index_of is not CellArchive.index_of
-
-    def _found_cells(self, measures):
-        """The cells that ``index_of`` finds for a batch, checked."""
-        cells = np.asarray(self.index_of(measures))
-        if cells.shape != (len(measures),) or ((cells < 0) | (cells >= self.cells)).any():
-            raise IndexError(
-                f"index_of must return {len(measures)} cells from 0 to {self.cells - 1}, but it returned {cells}"
-            )
-        return cells
-
-    def _cell_of(self, measures):
-        return self.index_of(self._one_measures(measures))
-
-    def _native_bounds(self):
-        """Both bounds as lists for the engine."""
-        return self._lower_bounds.astype(np.float64).tolist(), self._upper_bounds.astype(np.float64).tolist()
-
-    @property
-    def lower_bounds(self):
-        """Lower bound of each measure."""
-        return self._lower_bounds
-
-    @property
-    def upper_bounds(self):
-        """Upper bound of each measure."""
-        return self._upper_bounds
-
-    @property
-    def interval_size(self):
-        """Range of each measure, upper minus lower bound."""
-        return self._interval_size
-
-
-def grid_to_int_index(grid_indices, dims):
-    """Cells of a grid from a batch of positions along each measure."""
-    grid_indices = np.asarray(grid_indices)
-    check_batch_shape(grid_indices, "grid_indices", len(dims), "measure_dim")
-    return np.ravel_multi_index(grid_indices.T, dims).astype(np.int32)
-
-
-def int_to_grid_index(int_indices, dims):
-    """Positions along each measure from a batch of a grid's cells."""
-    int_indices = np.asarray(int_indices)
-    check_is_1d(int_indices, "int_indices")
-    return np.asarray(np.unravel_index(int_indices, dims)).T.astype(np.int32)
+        with self._lock:
+            self._native.clear()
+            self._best_by_cell = None
+            for column in self._by_cell.values():
+                if column.dtype == object:
+                    column[...] = None
+            self._note_change()

@@ -77,13 +77,15 @@ def cqd_score(archive, *, iterations, target_points, penalties, obj_min, obj_max
         check_is_1d(penalties, "penalties")
     elites = archive.data(["objective", "measures"])
     quality = elites["objective"] / (obj_max - obj_min)
+    # Elites come last, so that every operation runs along the memory.
+    measures = np.ascontiguousarray(elites["measures"].T)
     scores = np.zeros(iterations)
     if len(quality):
         for iteration, targets in enumerate(target_points):
-            differences = elites["measures"][:, None] - targets[None]
-            distances = np.linalg.norm(differences, ord=dist_ord, axis=2) / dist_max
+            differences = measures[:, None] - targets.T[:, :, None]
+            distances = np.linalg.norm(differences, ord=dist_ord, axis=0) / dist_max
             for penalty in penalties:
-                scores[iteration] += np.max(quality[:, None] - penalty * distances, axis=0).sum()
+                scores[iteration] += np.max(quality - penalty * distances, axis=1).sum()
     return CQDScoreResult(
         iterations=iterations,
         mean=np.mean(scores),

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from luminary._native import NativeArchive
-from luminary._validate import new_array
-from luminary.archives._cell_archive import BoundedArchive
+from luminary._validate import as_native, new_array
+from luminary.archives._bounded_archive import BoundedArchive
 from luminary.archives._k_means import k_means_centroids
 from luminary.archives._nearest_centroid import nearest_centroids, other_distance
 from luminary.archives._settings import parse_dtypes
@@ -126,7 +126,7 @@ class CVTArchive(BoundedArchive):
         if self._distance is not None:
             # Says now rather than later if the library is missing or refuses.
             self._cells_of(self._centroids[:1])
-        centroids = self._centroids.astype(np.float64).ravel().tolist()
+        centroids = as_native(self._centroids)
         self._start(NativeArchive.cvt(self._native_dim, centroids, *self._native_bounds(), *self._native_settings()))
 
     @property

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from luminary._optional import needed_by
 from luminary._validate import check_batch_shape, check_finite
 from luminary.archives._archive_base import ArchiveBase
 from luminary.archives._normalising_flow import NormalisingFlow
@@ -83,7 +84,9 @@ class DensityArchive(ArchiveBase):
         self._skip()
         self._estimator, self._flow = None, None
         if density_method == "kde_sklearn":
-            self._estimator = _sklearn_kde()(bandwidth=bandwidth, **self._sklearn_kwargs)
+            with needed_by("DensityArchive with density_method='kde_sklearn'", "scikit-learn"):
+                from sklearn.neighbors import KernelDensity
+            self._estimator = KernelDensity(bandwidth=bandwidth, **self._sklearn_kwargs)
         elif density_method == "cnf":
             training = cnf_lr, cnf_train_steps, cnf_batch_size, cnf_min_buffer_size
             self._flow = NormalisingFlow(measure_dim, cnf_kwargs, *training, cnf_device, self._rng)
@@ -170,13 +173,3 @@ class DensityArchive(ArchiveBase):
             self._next = self._next + int(min(passing, 2.0**62)) + 1
         else:
             self._next += 1
-
-
-def _sklearn_kde():
-    try:
-        from sklearn.neighbors import KernelDensity
-    except ImportError as error:
-        raise ImportError(
-            "density_method='kde_sklearn' needs scikit-learn, which is not installed: pip install scikit-learn"
-        ) from error
-    return KernelDensity

@@ -139,6 +139,11 @@ class DNSArchive(NearestArchive):
                 raise ValueError(
                     f"Field '{name}' is in the archive but was not passed in the batch data. All fields must be provided."
                 )
+        with self._lock:
+            return self._survive(batch)
+
+    def _survive(self, batch):
+        """Keeps the best of the elites and a checked batch."""
         elites = self._store.data(self._store.field_list)
         union = {name: np.concatenate((values, batch[name])) for name, values in elites.items()}
         scores = self.compute_dns(union["measures"], union["objective"])

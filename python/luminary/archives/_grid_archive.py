@@ -6,7 +6,8 @@ import numpy as np
 
 from luminary._native import NativeArchive
 from luminary._validate import new_array
-from luminary.archives._cell_archive import BoundedArchive, grid_to_int_index, int_to_grid_index
+from luminary.archives._bounded_archive import BoundedArchive
+from luminary.archives._grid_index import grid_to_int_index, int_to_grid_index
 from luminary.archives._settings import parse_dtypes
 
 
@@ -142,8 +143,10 @@ class GridArchive(BoundedArchive):
                 f"The measure space dimensionality indicated in `new_dims` is {len(new_dims)}, but this archive has a "
                 f"measure space dimensionality of {self._measure_dim}."
             )
-        elites = self.data()
-        self._set_dims(new_dims)
-        extra = {name: elites[name] for name in self._extra_desc}
-        self._add_checked(elites["solution"], elites["objective"], self._batch_measures(elites["measures"]), extra)
-        self._updates += 1
+        with self._lock:
+            elites = self.data()
+            self._set_dims(new_dims)
+            extra = {name: elites[name] for name in self._extra_desc}
+            measures = self._batch_measures(elites["measures"])
+            self._add_checked(elites["solution"], elites["objective"], measures, extra)
+            self._note_change()

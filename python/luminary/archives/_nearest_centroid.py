@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._optional import needed_by
+
 #: For each setting the library's arguments that have no effect here, and those that change which centroid is nearest.
 _ARGUMENTS = {
     "kdtree_kwargs": ({"leafsize", "compact_nodes", "copy_data", "balanced_tree"}, {"boxsize"}),
@@ -15,6 +17,7 @@ _ARGUMENTS = {
 }
 #: Values of those arguments that mean what the engine does.
 _EUCLIDEAN = {"p": (2,), "eps": (0,), "metric": ("euclidean", "l2", "minkowski"), "boxsize": (), "metric_params": ()}
+_OTHER_THAN_EUCLIDEAN = "CVTArchive with another distance than the Euclidean one"
 _USED_BY = {
     "scipy_kd_tree": ("kdtree_kwargs", "kdtree_query_kwargs"),
     "brute_force": (),
@@ -48,17 +51,12 @@ def nearest_centroids(centroids, measures, distance):
     """
     if len(measures) == 0:
         return np.empty(0, dtype=np.int32)
-    library = "scikit-learn" if "sklearn_nn_kwargs" in distance else "scipy"
-    try:
-        if library == "scikit-learn":
+    if "sklearn_nn_kwargs" in distance:
+        with needed_by(_OTHER_THAN_EUCLIDEAN, "scikit-learn"):
             from sklearn.neighbors import NearestNeighbors
-
-            search = NearestNeighbors(n_neighbors=1, **distance["sklearn_nn_kwargs"]).fit(centroids)
-            return search.kneighbors(measures, return_distance=False)[:, 0].astype(np.int32)
+        search = NearestNeighbors(n_neighbors=1, **distance["sklearn_nn_kwargs"]).fit(centroids)
+        return search.kneighbors(measures, return_distance=False)[:, 0].astype(np.int32)
+    with needed_by(_OTHER_THAN_EUCLIDEAN, "scipy"):
         from scipy.spatial import KDTree
-    except ImportError as error:
-        raise ImportError(
-            f"this distance needs {library}, which is not installed: pip install {library}; the Euclidean one does not"
-        ) from error
     tree = KDTree(centroids, **distance["kdtree_kwargs"])
     return tree.query(measures, **distance["kdtree_query_kwargs"])[1].astype(np.int32)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._optional import needed_by
+
 
 class NormalisingFlow:
     """The density of points, learned by maximum likelihood in a few steps at a time.
@@ -24,7 +26,9 @@ class NormalisingFlow:
     """
 
     def __init__(self, dim, settings, learning_rate, train_steps, batch_size, min_points, device, rng):
-        torch, flow_class = _torch_and_zuko()
+        with needed_by("DensityArchive with density_method='cnf'", "torch", "zuko"):
+            import torch
+            from zuko.flows.continuous import CNF
         settings = {"hidden_features": (64, 64)} if settings is None else dict(settings)
         if "features" in settings:
             raise ValueError("cnf_kwargs must not have `features`, which is set to measure_dim")
@@ -35,7 +39,7 @@ class NormalisingFlow:
         # The flow starts from a seed of its own, and PyTorch's generator is afterwards as it was before.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng.integers(2**63)))
-            self._flow = flow_class(features=int(dim), **settings).to(device)
+            self._flow = CNF(features=int(dim), **settings).to(device)
         self._optimiser = torch.optim.Adam(self._flow.parameters(), lr=learning_rate)
 
     def log_density(self, points):
@@ -63,14 +67,3 @@ class NormalisingFlow:
         import torch
 
         return torch.tensor(points, dtype=torch.float32, device=self._device)
-
-
-def _torch_and_zuko():
-    try:
-        import torch
-        from zuko.flows.continuous import CNF
-    except ImportError as error:
-        raise ImportError(
-            'When density_method="cnf" in DensityArchive, PyTorch and Zuko must be installed: pip install torch zuko'
-        ) from error
-    return torch, CNF

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary.archives._array_store import wrong_fields
 from luminary.archives._store_archive import NearestArchive
 
 
@@ -132,6 +133,11 @@ class ProximityArchive(NearestArchive):
             The novelty of each row; with objectives also the counts.
         """
         measures = self._batch_measures(measures)
+        with self._lock:
+            return self._novelty(measures, local_competition)
+
+    def _novelty(self, measures, local_competition):
+        """As :meth:`compute_novelty`, for checked measures."""
         k = min(len(self), self._k_neighbors)
         if k == 0:
             novelty = np.full(len(measures), self._novelty_threshold, dtype=self.dtypes["measures"])
@@ -165,8 +171,9 @@ class ProximityArchive(NearestArchive):
         if objective is None and self._local_competition:
             raise ValueError("If local competition is turned on, objective must be passed in to add().")
         data = self._checked(solution, objective, measures, fields)
-        info, cells = self._judge(data["objective"], data["measures"])
-        self._insert(info["status"], cells, data)
+        with self._lock:
+            info, cells = self._judge(data["objective"], data["measures"])
+            self._insert(info["status"], cells, data)
         return info
 
     def _judge(self, objective, measures):
@@ -194,6 +201,8 @@ class ProximityArchive(NearestArchive):
             rows.append(candidates[np.argmax(data["objective"][candidates])])
             places.append(self._store.occupied_list[cell])
         if rows:
+            if data.keys() != self._store.field_desc.keys():
+                raise wrong_fields(data, self._store.field_desc)
             while len(self) + len(new) > self.capacity:
                 self._store.resize(2 * self.capacity)
             self._store.add(places, {name: values[rows] for name, values in data.items()})

@@ -6,7 +6,7 @@ import numpy as np
 
 from luminary._validate import new_array
 from luminary.archives._array_store import wrong_fields
-from luminary.archives._cell_archive import grid_to_int_index, int_to_grid_index
+from luminary.archives._grid_index import grid_to_int_index, int_to_grid_index
 from luminary.archives._settings import missing_value
 from luminary.archives._store_archive import StoreArchive
 
@@ -141,7 +141,9 @@ class SlidingBoundariesArchive(StoreArchive):
         """
         measures = self._batch_measures(measures)
         intervals = np.empty(measures.shape, dtype=np.int32)
-        for column, (borders, dim) in enumerate(zip(self._boundaries, self._dims)):
+        with self._lock:
+            boundaries = list(self._boundaries)
+        for column, (borders, dim) in enumerate(zip(boundaries, self._dims)):
             # Never beyond the last border, so that empty intervals at the end stay empty.
             values = np.clip(measures[:, column] + self._epsilon, borders[0], borders[-1] - self._epsilon)
             intervals[:, column] = np.clip(np.searchsorted(borders, values) - 1, 0, dim - 1)
@@ -175,6 +177,11 @@ class SlidingBoundariesArchive(StoreArchive):
         data = self._checked(solution, objective, measures, fields)
         if set(data) != set(self._store.field_list):
             raise wrong_fields(data, self._store.field_desc)
+        with self._lock:
+            return self._add_checked(data)
+
+    def _add_checked(self, data):
+        """Adds checked rows, moving the borders when it is time; returns their status and value."""
         n_rows, start = len(data["objective"]), 0
         status, value = np.zeros(n_rows, dtype=np.int32), np.zeros(n_rows, dtype=self.dtypes["objective"])
         while start < n_rows:
@@ -244,7 +251,7 @@ class SlidingBoundariesArchive(StoreArchive):
 
     def retrieve(self, measures):
         """Looks up elites by a batch of measures; see :meth:`luminary.archives.GridArchive.retrieve`."""
-        occupied, data = self._store.retrieve(self.index_of(measures))
+        occupied, data = super().retrieve(measures)
         for name, values in data.items():
             values[~occupied] = -1 if name == "index" else missing_value(values.dtype)
         return occupied, data

@@ -10,11 +10,14 @@ from luminary._validate import (
     check_finite,
     check_is_1d,
     check_shape,
+    copied,
     field_array,
     field_value,
     shape_tuple,
+    stretched,
 )
 from luminary.archives._archive_base import ArchiveBase
+from luminary.archives._archive_lock import ArchiveLock
 from luminary.archives._archive_stats import ArchiveStats
 from luminary.archives._array_store import ArrayStore
 from luminary.archives._settings import parse_dtypes, parse_extra_fields
@@ -55,6 +58,7 @@ class StoreArchive(ArchiveBase):
             int(capacity),
         )
         self._best_elite = None
+        self._lock = ArchiveLock()
 
     # Properties.
 
@@ -91,15 +95,19 @@ class StoreArchive(ArchiveBase):
     @property
     def stats(self):
         """Statistics, an :class:`~luminary.archives.ArchiveStats`."""
-        objective, number = self._store.data("objective"), self.dtypes["objective"].type
-        n, n_cells = len(objective), max(self.cells, 1)
+        number = self.dtypes["objective"].type
+        with self._lock:
+            objective = self._store.data("objective")
+            n_cells = max(self.cells, 1)
+            best_elite = self._best_elite
+        n = len(objective)
         qd_score = objective.sum(dtype=np.float64) - n * float(self._qd_score_offset)
         return ArchiveStats(
             num_elites=n,
             coverage=number(n / n_cells),
             qd_score=number(qd_score),
             norm_qd_score=number(qd_score / n_cells),
-            obj_max=None if self._best_elite is None else self._best_elite["objective"],
+            obj_max=None if best_elite is None else best_elite["objective"],
             obj_mean=number(objective.mean(dtype=np.float64)) if n else None,
         )
 
@@ -107,7 +115,17 @@ class StoreArchive(ArchiveBase):
         return len(self._store)
 
     def __iter__(self):
-        return iter(self._store)
+        return self._elites(iter(self._store))
+
+    def _elites(self, entries):
+        """Entries of the store, each read as a whole."""
+        while True:
+            with self._lock:
+                entry = next(entries, None)
+                if entry is None:
+                    return
+                elite = {name: copied(value) for name, value in entry.items()}
+            yield elite
 
     # Adding.
 
@@ -127,6 +145,8 @@ class StoreArchive(ArchiveBase):
             shape, dtype = self._store.field_desc.get(name, ((), np.dtype(object)))
             data[name] = field_array(values, shape, dtype)
             check_batch_size(data[name], name, len(solution))
+            if name in self._store.field_desc:
+                data[name] = stretched(data[name], name, len(solution), shape)
         return data
 
     def _batch_of_one(self, solution, objective, measures, fields):
@@ -156,8 +176,9 @@ class StoreArchive(ArchiveBase):
 
     def clear(self):
         """Removes all elites."""
-        self._store.clear()
-        self._best_elite = None
+        with self._lock:
+            self._store.clear()
+            self._best_elite = None
 
     # Reading.
 
@@ -171,7 +192,8 @@ class StoreArchive(ArchiveBase):
 
     def retrieve(self, measures):
         """Looks up elites by a batch of measures: flags that say where there is one, and a dict of their data."""
-        return self._store.retrieve(self.index_of(measures))
+        with self._lock:
+            return self._store.retrieve(self.index_of(measures))
 
     def retrieve_single(self, measures):
         """Looks up one elite by its measures; see :meth:`retrieve`."""
@@ -180,7 +202,8 @@ class StoreArchive(ArchiveBase):
 
     def data(self, fields=None, return_type=None):
         """Data of all elites; see :meth:`luminary.archives.GridArchive.data`."""
-        return self._store.data(fields, return_type)
+        with self._lock:
+            return self._store.data(fields, return_type)
 
     def sample_elites(self, n, replace=True):
         """Draws ``n`` elites uniformly; returns a dict of their data.
@@ -189,14 +212,15 @@ class StoreArchive(ArchiveBase):
             IndexError: The archive is empty.
             ValueError: More elites than there are, without replacement.
         """
-        if self.empty:
-            raise IndexError("No elements in archive.")
-        if not replace and n > len(self):
-            raise ValueError(
-                "Cannot take a larger sample than the number of elites in the archive when 'replace=False'"
-            )
-        chosen = self._rng.choice(len(self), size=n, replace=replace)
-        return self._store.retrieve(self._store.occupied_list[chosen])[1]
+        with self._lock:
+            if self.empty:
+                raise IndexError("No elements in archive.")
+            if not replace and n > len(self):
+                raise ValueError(
+                    "Cannot take a larger sample than the number of elites in the archive when 'replace=False'"
+                )
+            chosen = self._rng.choice(len(self), size=n, replace=replace)
+            return self._store.retrieve(self._store.occupied_list[chosen])[1]
 
 
 class NearestArchive(StoreArchive):
@@ -214,12 +238,13 @@ class NearestArchive(StoreArchive):
             ValueError: A wrong shape or a value that is not finite.
         """
         measures = self._batch_measures(measures)
-        if self.empty:
-            raise RuntimeError(
-                f"There were no solutions in the archive. `{type(self).__name__}.index_of` computes the nearest neighbor "
-                "to the input measures, so there must be at least one solution present in the archive."
-            )
-        return self._store.occupied_list[self._nearest(measures, 1)[1][:, 0]]
+        with self._lock:
+            if self.empty:
+                raise RuntimeError(
+                    f"There were no solutions in the archive. `{type(self).__name__}.index_of` computes the nearest "
+                    "neighbor to the input measures, so there must be at least one solution present in the archive."
+                )
+            return self._store.occupied_list[self._nearest(measures, 1)[1][:, 0]]
 
 
 def nearest(points, queries, k):

@@ -288,9 +288,9 @@ class SchedulerCore:
             check_finite(objective, "objective")
             check_finite(measures, "measures")
             raise
-        archive._updates += 1
+        archive._note_change()
         if self._result_archive is not None:
-            self._result_archive._updates += 1
+            self._result_archive._note_change()
         return status
 
     def _tell_python(self, emitters, call, data, jacobian):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-try:
+from luminary._optional import needed_by
+
+with needed_by("luminary.visualize", "matplotlib"):
     import matplotlib
     import matplotlib.pyplot as plt
-except ImportError as error:  # pragma: no cover - depends on the environment
-    raise ImportError("luminary.visualize needs matplotlib, which is not installed: pip install matplotlib") from error
-
 
 #: Half the range of colours when there is a single objective.
 MARGIN = 0.1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._optional import needed_by
 from luminary.visualize._common import (
     add_cbar,
     check_cbar,
@@ -174,7 +175,10 @@ def archive_ecdf(archive, df=None, *, ax=None, stat="proportion", complementary=
         raise ValueError(f"stat must be 'proportion', 'percent' or 'count', but it is '{stat}'")
     if not _SEABORN_ONLY.isdisjoint(kwargs):
         objective = archive.data("objective") if df is None else df["objective"]
-        return _seaborn().ecdfplot(objective, ax=ax, stat=stat, complementary=complementary, **kwargs)
+        settings = ", ".join(sorted(_SEABORN_ONLY.intersection(kwargs)))
+        with needed_by(f"archive_ecdf with {settings}", "seaborn"):
+            import seaborn
+        return seaborn.ecdfplot(objective, ax=ax, stat=stat, complementary=complementary, **kwargs)
     objective = np.sort(field(archive, df, "objective"))
     n = len(objective)
     heights = np.arange(n + 1.0) * {"proportion": 1 / max(n, 1), "percent": 100 / max(n, 1), "count": 1}[stat]
@@ -188,17 +192,6 @@ def archive_ecdf(archive, df=None, *, ax=None, stat="proportion", complementary=
         if df is not None:
             ax.set_xlabel("objective")
     return ax
-
-
-def _seaborn():
-    try:
-        import seaborn
-    except ImportError as error:
-        raise ImportError(
-            f"the settings {', '.join(sorted(_SEABORN_ONLY))} of archive_ecdf need seaborn, which is not installed: "
-            "pip install seaborn"
-        ) from error
-    return seaborn
 
 
 def aggregate_cdf(

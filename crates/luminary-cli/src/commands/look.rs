@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use luminary::archive::ArchiveKind;
 use luminary::preset::Preset;
 use luminary_domains::Domain;
 use luminary_run::config::{Goal, RankerName, StrategyName};
@@ -101,7 +102,16 @@ pub(crate) fn check(args: &CheckArgs) -> Outcome {
         check.solution_dim,
         bounds.join(" x ")
     )?;
-    writeln!(out, "archive      {} cells, up to {}{alpha}", grouped(check.n_cells as u64), bytes(check.archive_bytes))?;
+    let n_cells = grouped(check.n_cells as u64);
+    let archive = match (config.archive.cells(), check.n_cells) {
+        (Some(_), _) => format!("{n_cells} cells, up to {}{alpha}", bytes(check.archive_bytes)),
+        (None, 0) => format!("{}, no cells, elites without limit", config.archive.kind.name()),
+        (None, _) => {
+            let name = config.archive.kind.name();
+            format!("{name}, no cells, at most {n_cells} elites, up to {}", bytes(check.archive_bytes))
+        }
+    };
+    writeln!(out, "archive      {archive}")?;
     let algorithm = &config.algorithm;
     let bandit = algorithm.bandit.map_or(String::new(), |bandit| format!(", {} of them at a time", bandit.n_active));
     writeln!(
@@ -145,6 +155,7 @@ pub(crate) fn list() -> Outcome {
     };
     section("domains", Domain::ALL.map(|domain| (domain.name(), domain.description())).to_vec())?;
     section("algorithms", Preset::ALL.map(|preset| (preset.name(), preset.description())).to_vec())?;
+    section("archives", ArchiveKind::ALL.to_vec())?;
     section("rankers", RankerName::ALL.map(|ranker| (ranker.name, ranker.description)).to_vec())?;
     section("strategies", StrategyName::ALL.map(|strategy| (strategy.name(), strategy.description())).to_vec())?;
     Ok(ExitCode::SUCCESS)

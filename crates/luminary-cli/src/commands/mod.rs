@@ -1,5 +1,6 @@
 //! One function for each command.
 
+mod by_hand;
 mod look;
 #[cfg(feature = "lsi")]
 mod lsi;
@@ -9,6 +10,7 @@ mod run;
 mod sweep;
 mod write;
 
+pub(crate) use by_hand::{ask, create, tell};
 pub(crate) use look::{check, list, show};
 #[cfg(feature = "lsi")]
 pub(crate) use lsi::lsi;

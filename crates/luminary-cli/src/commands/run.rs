@@ -28,12 +28,14 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let settings = read_settings(&args.config)?;
     let config = settings.config;
     let named = args.out.clone().or_else(|| settings.out.map(PathBuf::from));
-    let out = named.unwrap_or_else(|| {
-        let safe = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' };
-        let name: String = config.problem.name().chars().map(safe).collect();
-        unused_folder(&format!("{name}-{}-seed{}", config.algorithm.preset, config.run.seed))
-    });
-    start(&out, config, args.quiet)
+    start(&named.unwrap_or_else(|| folder_for(&config)), config, args.quiet)
+}
+
+/// A new folder under runs/ that is named after the run.
+pub(super) fn folder_for(config: &RunConfig) -> PathBuf {
+    let safe = |c: char| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' };
+    let name: String = config.problem.name().chars().map(safe).collect();
+    unused_folder(&format!("{name}-{}-seed{}", config.algorithm.preset, config.run.seed))
 }
 
 fn start(out: &Path, config: RunConfig, quiet: bool) -> Outcome {

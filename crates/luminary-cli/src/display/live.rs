@@ -147,7 +147,7 @@ mod tests {
         let settings = [("problem.domain", "arm"), ("problem.n", "5"), ("archive.resolution", "10")];
         let config = RunConfig::read(None, &settings.map(|(key, value)| Override::new("", key, value))).unwrap();
         let mut scheduler = config.scheduler(&config.problem.spec().unwrap()).build().unwrap();
-        scheduler.run_differentiable(Domain::Arm.build(5).unwrap().as_ref(), 20).unwrap();
+        scheduler.run(Domain::Arm.build(5).unwrap().as_ref(), 20).unwrap();
         let progress = Progress {
             scheduler: &scheduler,
             iterations_wanted: 10_000,

@@ -67,6 +67,10 @@ impl Problem for Arm {
         assert_eq!(measures.len(), n_rows * Self::N_MEASURES, "arm: measures of {n_rows} solutions");
         kernel::evaluate_rows(Level::best(), self.n_joints, solutions, objectives, measures);
     }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
+    }
 }
 
 impl DifferentiableProblem for Arm {

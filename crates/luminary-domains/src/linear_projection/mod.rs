@@ -153,6 +153,10 @@ impl Problem for LinearProjection {
         let level = Level::best();
         kernel::evaluate_rows(level, self.objective, self.n_components, self.worst, solutions, objectives, measures);
     }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
+    }
 }
 
 impl DifferentiableProblem for LinearProjection {

@@ -4,7 +4,7 @@ use luminary::archive::LearningRate;
 use luminary::emitter::{EmitterConfig, Selection};
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
-use luminary::restart::RestartRule;
+use luminary::restart::RestartConfig;
 use luminary::scheduler::SchedulerConfig;
 use luminary::strategy::gradient::GradientConfig;
 
@@ -33,7 +33,7 @@ pub struct PaperSettings {
     /// Step of Adam.
     pub eta: f64,
     /// When emitters start again.
-    pub restart: RestartRule,
+    pub restart: RestartConfig,
     /// How many of a batch are learnt from.
     pub selection: Selection,
 }
@@ -118,13 +118,13 @@ impl LsiDomain {
         }
     }
 
-    fn restart(self, preset: Preset) -> RestartRule {
+    fn restart(self, preset: Preset) -> RestartConfig {
         match (self, preset) {
             (Self::StyleGan, Preset::CmaMae | Preset::CmaMaega) => {
-                RestartRule { every: Some(50), ..RestartRule::NO_IMPROVEMENT }
+                RestartConfig { every: Some(50), ..RestartConfig::NO_IMPROVEMENT }
             }
-            (Self::StyleGan, _) => RestartRule::NO_IMPROVEMENT,
-            (Self::StyleGan2 | Self::Faces, _) => RestartRule::BASIC,
+            (Self::StyleGan, _) => RestartConfig::NO_IMPROVEMENT,
+            (Self::StyleGan2 | Self::Faces, _) => RestartConfig::BASIC,
         }
     }
 
@@ -169,14 +169,14 @@ mod tests {
         let emitter =
             |domain: LsiDomain, preset| domain.scheduler(preset, &spec, &[0.0; 5], 3).emitters.remove(0).emitter;
         let EmitterConfig::Evolution(mae) = emitter(LsiDomain::StyleGan, Preset::CmaMae) else { panic!("evolution") };
-        assert_eq!(mae.restart, RestartRule { no_improvement: true, every: Some(50) });
+        assert_eq!(mae.restart, RestartConfig { no_improvement: true, every: Some(50) });
         assert_eq!(mae.selection, Selection::Mu);
         let EmitterConfig::Evolution(me) = emitter(LsiDomain::StyleGan, Preset::CmaMe) else { panic!("evolution") };
-        assert_eq!((me.restart, me.selection), (RestartRule::NO_IMPROVEMENT, Selection::Filter));
+        assert_eq!((me.restart, me.selection), (RestartConfig::NO_IMPROVEMENT, Selection::Filter));
         let EmitterConfig::Arborescence(maega) = emitter(LsiDomain::StyleGan2, Preset::CmaMaega) else {
             panic!("arborescence")
         };
-        assert_eq!(maega.restart, RestartRule::BASIC);
+        assert_eq!(maega.restart, RestartConfig::BASIC);
         assert_eq!((maega.sigma0, maega.step), (0.01, GradientConfig::adam(0.05)));
     }
 }

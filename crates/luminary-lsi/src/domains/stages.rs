@@ -66,6 +66,10 @@ macro_rules! impl_problem {
             fn evaluate_batch(&self, solutions: &[f64], objectives: &mut [f64], measures: &mut [f64]) {
                 stages::evaluate(self, solutions, objectives, measures);
             }
+
+            fn differentiable(&self) -> Option<&dyn luminary::problem::DifferentiableProblem> {
+                Some(self)
+            }
         }
 
         impl luminary::problem::DifferentiableProblem for $domain {

@@ -282,7 +282,7 @@ impl Study {
     /// When the folder cannot be written.
     pub fn execute(&self, run: Run, stop: &StopFlag, watch: &mut dyn Watch) -> Result<Summary, ExperimentError> {
         let folder = run.path().to_owned();
-        let evaluator = Evaluator::InProcess(Box::new(Shared(Arc::clone(&self.problem))));
+        let evaluator = Box::new(Box::new(Shared(Arc::clone(&self.problem))));
         let summary = run.execute_with(evaluator, stop, watch)?;
         let collage = self.collage(&folder, Collage::COLUMNS, Collage::ROWS)?;
         collage.write_png(&self.experiment.labels(), &folder.join(COLLAGE))?;
@@ -319,6 +319,10 @@ impl Problem for Shared {
 
     fn evaluate_batch(&self, solutions: &[f64], objectives: &mut [f64], measures: &mut [f64]) {
         self.0.evaluate_batch(solutions, objectives, measures);
+    }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
     }
 }
 

@@ -3,7 +3,7 @@
 use luminary::emitter::Selection;
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
-use luminary::restart::RestartRule;
+use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, Reselect};
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{BoundsRule, Variant};
@@ -51,7 +51,7 @@ pub(super) fn read(
         strategy: optional(section, "strategy")?
             .map_or(Ok(StrategyName::CmaEs), |setting| setting.choice(&strategies))?,
         gradient: read_gradient(section, defaults.eta)?,
-        ranker: optional(section, "ranker")?.map(|setting| setting.choice(&RankerName::CHOICES)).transpose()?,
+        ranker: optional(section, "ranker")?.map(|setting| setting.choice(&RankerName::choices())).transpose()?,
         selection: optional(section, "selection")?.map(|setting| setting.choice(&selections)).transpose()?,
         restart: optional(section, "restart")?.map(read_restart).transpose()?,
         bounds,
@@ -150,15 +150,15 @@ fn read_gradient(section: &mut Section, eta: f64) -> Result<GradientConfig, Faul
     Ok(if is_adam { GradientConfig::adam(learning_rate) } else { GradientConfig::Ascent { learning_rate } })
 }
 
-fn read_restart(setting: Setting) -> Result<RestartRule, Fault> {
+fn read_restart(setting: Setting) -> Result<RestartConfig, Fault> {
     let expected = "\"basic\", \"no_improvement\", or text like \"every 50\"";
     match setting.string().map_err(|_| setting.fault(expected))? {
-        "basic" => Ok(RestartRule::BASIC),
-        "no_improvement" | "no-improvement" => Ok(RestartRule::NO_IMPROVEMENT),
+        "basic" => Ok(RestartConfig::BASIC),
+        "no_improvement" | "no-improvement" => Ok(RestartConfig::NO_IMPROVEMENT),
         text => {
             let every = text.strip_prefix("every ").and_then(|count| count.trim().parse().ok()).filter(|&n| n > 0);
             let every: u32 = every.ok_or_else(|| setting.fault(expected))?;
-            Ok(RestartRule { no_improvement: false, every: Some(every) })
+            Ok(RestartConfig { no_improvement: false, every: Some(every) })
         }
     }
 }

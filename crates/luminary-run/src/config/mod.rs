@@ -13,6 +13,7 @@
 //! [`TEMPLATE`] lists every setting with its default.
 
 mod algorithm;
+mod archive;
 mod error;
 #[cfg(unix)]
 mod evaluator;
@@ -28,13 +29,13 @@ mod template;
 mod tests;
 mod tree;
 
-use luminary::archive::{CellsConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule};
+use luminary::archive::{ArchiveKind, CellsConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule};
 use luminary::emitter::Selection;
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
-use luminary::scheduler::BanditConfig;
+use luminary::restart::RestartConfig;
+use luminary::scheduler::{BanditConfig, Order};
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{BoundsRule, Variant};
 use luminary_domains::{Domain, DomainError};
@@ -104,6 +105,9 @@ pub enum ProblemConfig {
         measure_bounds: Vec<(f64, f64)>,
         /// Names for figures.
         labels: Labels,
+        /// Whether its objective is maximised or minimised.
+        #[serde(default)]
+        goal: Goal,
     },
 }
 
@@ -124,11 +128,15 @@ impl Labels {
     }
 }
 
-/// The cells and how they accept.
+/// Which archive, and what it accepts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArchiveSettings {
-    /// The tessellation of measure space.
-    pub cells: CellsConfig,
+    /// Which archive, with its own settings.
+    #[serde(flatten)]
+    pub kind: ArchiveKind,
+    /// The cells of the result archive beside one that keeps no elites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<CellsConfig>,
     /// Learning rate of soft archives.
     pub learning_rate: LearningRate,
     /// Initial threshold of soft archives, with the user's sign.
@@ -137,6 +145,17 @@ pub struct ArchiveSettings {
     pub qd_score_offset: f64,
     /// When a row sees the thresholds.
     pub update: UpdateRule,
+}
+
+impl ArchiveSettings {
+    /// The cells that solutions are reported by: those of the archive, or of the result archive beside it. Archives
+    /// without cells have none.
+    pub fn cells(&self) -> Option<&CellsConfig> {
+        match (&self.kind, &self.result) {
+            (_, Some(cells)) | (ArchiveKind::Cells(cells), None) => Some(cells),
+            _ => None,
+        }
+    }
 }
 
 /// How solutions are found.
@@ -165,7 +184,7 @@ pub struct AlgorithmSettings {
     /// The selection, if not the preset's.
     pub selection: Option<Selection>,
     /// The restart rule, if not the preset's.
-    pub restart: Option<RestartRule>,
+    pub restart: Option<RestartConfig>,
     /// Bounds of the solutions, if any.
     pub bounds: Option<BoundsSettings>,
     /// The bandit that chooses the emitters of an iteration; without it all of them take part.
@@ -214,6 +233,9 @@ pub struct RunSettings {
     pub figures: bool,
     /// What to do with objectives and measures that are not finite.
     pub non_finite: NonFinite,
+    /// In which order results take effect.
+    #[serde(default)]
+    pub order: Order,
 }
 
 impl RunConfig {
@@ -237,6 +259,7 @@ impl RunConfig {
             n: spec.solution_dim,
             measure_bounds: spec.measure_bounds.clone(),
             labels: Labels::numbered(spec.measure_dim()),
+            goal: Goal::default(),
         };
         let table = tree::read(None, overrides)?;
         resolve::resolve(table, Some(problem)).map_err(|fault| fault.locate(None))
@@ -287,10 +310,10 @@ impl ProblemConfig {
     /// evaluate.
     pub fn evaluator(&self) -> Result<Evaluator, RunError> {
         match self {
-            Self::Domain { name, n } => Ok(Evaluator::InProcess(name.parse::<Domain>()?.build(*n)?)),
+            Self::Domain { name, n } => Ok(Box::new(name.parse::<Domain>()?.build(*n)?)),
             #[cfg(unix)]
             Self::External { evaluator, goal, .. } => {
-                Ok(Evaluator::Batch(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal)?)))
+                Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal)?))
             }
             Self::Custom { name, .. } => Err(RunError::NoEvaluator { name: name.clone() }),
         }
@@ -319,7 +342,8 @@ impl ProblemConfig {
         match self {
             #[cfg(unix)]
             Self::External { goal, .. } => *goal,
-            Self::Domain { .. } | Self::Custom { .. } => Goal::Maximise,
+            Self::Custom { goal, .. } => *goal,
+            Self::Domain { .. } => Goal::Maximise,
         }
     }
 

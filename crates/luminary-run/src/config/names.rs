@@ -44,7 +44,7 @@ impl StrategyName {
 }
 
 /// A ranker by name.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RankerName {
     /// The name in configurations and on the command line.
     pub name: &'static str,
@@ -78,15 +78,9 @@ impl RankerName {
     ];
 
     /// Names with what they stand for.
-    pub(super) const CHOICES: [(&str, RankerConfig); 8] = {
-        let mut choices = [("", RankerConfig::Improvement); 8];
-        let mut i = 0;
-        while i < choices.len() {
-            choices[i] = (Self::ALL[i].name, Self::ALL[i].config);
-            i += 1;
-        }
-        choices
-    };
+    pub(super) fn choices() -> [(&'static str, RankerConfig); 8] {
+        Self::ALL.map(|ranker| (ranker.name, ranker.config))
+    }
 }
 
 const fn ranker(name: &'static str, config: RankerConfig, description: &'static str) -> RankerName {

@@ -4,11 +4,9 @@ use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary_domains::{Domain, DomainError};
 
-#[cfg(unix)]
-use super::Goal;
 use super::error::Fault;
 use super::setting::{Section, Setting};
-use super::{BoundsSettings, Labels, ProblemConfig};
+use super::{BoundsSettings, Goal, Labels, ProblemConfig};
 
 /// Longer solutions are typing mistakes; memory would run out before anything could be said about it.
 const MAX_COMPONENTS: usize = 10_000_000;
@@ -22,7 +20,11 @@ pub(super) fn read(section: &mut Section, evaluator: Option<Section>) -> Result<
     }
 }
 
+/// Without a program: a domain, or the shape of a problem that is evaluated by hand.
 fn read_domain(section: &mut Section) -> Result<(ProblemConfig, ProblemSpec), Fault> {
+    if let Some(measures) = section.take("measures") {
+        return read_by_hand(section, &measures);
+    }
     let names = Domain::ALL.map(|domain| (domain.name(), domain));
     let list = names.map(|(name, _)| format!("{name:?}")).join(", ");
     let expected = format!("one of {list} (or a program in a section [evaluator])");
@@ -57,9 +59,8 @@ fn read_external(section: &mut Section, evaluator: Section) -> Result<(ProblemCo
     if let Some(setting) = section.take("domain") {
         return Err(setting.fault("no domain beside the section [evaluator]"));
     }
-    let n = section.require("n", "the number of components of a solution")?.count(1, MAX_COMPONENTS)?;
     let measures = section.require("measures", MEASURES)?;
-    let measure_bounds = read_measures(&measures)?;
+    let Shape { n, measure_bounds, labels, goal } = read_shape(section, &measures)?;
     let program = evaluator.command.iter().rfind(|part| !part.contains('{')).map_or("program", String::as_str);
     let name = match section.take("name") {
         Some(setting) => setting.string()?.to_owned(),
@@ -67,6 +68,31 @@ fn read_external(section: &mut Section, evaluator: Section) -> Result<(ProblemCo
             std::path::Path::new(program).file_stem().map_or("program".into(), |stem| stem.to_string_lossy().into())
         }
     };
+    let spec = ProblemSpec { solution_dim: n, measure_bounds: measure_bounds.clone() };
+    Ok((ProblemConfig::External { name, n, measure_bounds, labels, goal, evaluator }, spec))
+}
+
+fn read_by_hand(section: &mut Section, measures: &Setting) -> Result<(ProblemConfig, ProblemSpec), Fault> {
+    if let Some(setting) = section.take("domain") {
+        return Err(setting.fault("no domain beside `measures`, which are those of another problem"));
+    }
+    let Shape { n, measure_bounds, labels, goal } = read_shape(section, measures)?;
+    let name = section.take("name").map_or(Ok("by hand".to_owned()), |setting| setting.string().map(str::to_owned))?;
+    let spec = ProblemSpec { solution_dim: n, measure_bounds: measure_bounds.clone() };
+    Ok((ProblemConfig::Custom { name, n, measure_bounds, labels, goal }, spec))
+}
+
+/// What a file says about a problem that is no domain.
+struct Shape {
+    n: usize,
+    measure_bounds: Vec<(f64, f64)>,
+    labels: Labels,
+    goal: Goal,
+}
+
+fn read_shape(section: &mut Section, measures: &Setting) -> Result<Shape, Fault> {
+    let n = section.require("n", "the number of components of a solution")?.count(1, MAX_COMPONENTS)?;
+    let measure_bounds = read_measures(measures)?;
     let labels = read_labels(section, measure_bounds.len())?;
     let goals = [
         ("maximise", Goal::Maximise),
@@ -75,13 +101,11 @@ fn read_external(section: &mut Section, evaluator: Section) -> Result<(ProblemCo
         ("minimize", Goal::Minimise),
     ];
     let goal = section.take("goal").map_or(Ok(Goal::default()), |setting| setting.choice(&goals))?;
-    let spec = ProblemSpec { solution_dim: n, measure_bounds: measure_bounds.clone() };
-    Ok((ProblemConfig::External { name, n, measure_bounds, labels, goal, evaluator }, spec))
+    Ok(Shape { n, measure_bounds, labels, goal })
 }
 
 const MEASURES: &str = "lower and upper bound of each measure, such as [[-1, 1], [0, 10]]";
 
-#[cfg_attr(not(unix), allow(dead_code, reason = "only external evaluators have measures in the file"))]
 fn read_measures(setting: &Setting) -> Result<Vec<(f64, f64)>, Fault> {
     let rows = setting.list(MEASURES)?;
     if rows.is_empty() || rows.len() > MAX_MEASURES {
@@ -98,7 +122,6 @@ fn read_measures(setting: &Setting) -> Result<Vec<(f64, f64)>, Fault> {
     rows.iter().map(bounds).collect()
 }
 
-#[cfg_attr(not(unix), allow(dead_code, reason = "only external evaluators have labels in the file"))]
 fn read_labels(section: &mut Section, n_measures: usize) -> Result<Labels, Fault> {
     let mut labels = Labels::numbered(n_measures);
     if let Some(setting) = section.take("objective_name") {

@@ -1,12 +1,13 @@
 //! From the resolved settings to the engine's configuration.
 
-use luminary::archive::ArchiveKind;
+use luminary::archive::{Acceptance, ArchiveConfig, ArchiveKind};
 use luminary::emitter::EmitterConfig;
 use luminary::preset::PresetConfig;
 use luminary::problem::ProblemSpec;
 use luminary::scheduler::{Pool, SchedulerConfig};
 use luminary::strategy::{Bounds, CmaConfig, LmMaConfig, OpenAiConfig, SepCmaConfig, StrategyConfig};
 
+use super::archive::has_thresholds;
 use super::names::StrategyName;
 use super::{AlgorithmSettings, RunConfig};
 
@@ -31,11 +32,22 @@ impl RunConfig {
             seed: self.run.seed,
         };
         let mut config = preset.config();
-        config.archive.kind = ArchiveKind::Cells(archive.cells.clone());
+        config.archive.kind = archive.kind.clone();
         config.archive.rule = archive.update;
         config.archive.qd_score_offset = self.goal().turn(archive.qd_score_offset);
         config.archive.extra_columns = self.problem.extra_columns();
+        let has_thresholds = matches!(&archive.kind, ArchiveKind::Cells(cells) if has_thresholds(cells));
+        if !has_thresholds {
+            // Presets whose thresholds matter were refused; for CMA-ES alone the archive has no say in the ranking.
+            config.archive.acceptance = Acceptance::Elitist;
+        }
+        config.result = archive.result.clone().map(|cells| ArchiveConfig {
+            extra_columns: config.archive.extra_columns.clone(),
+            qd_score_offset: config.archive.qd_score_offset,
+            ..ArchiveConfig::cells(spec.solution_dim, cells)
+        });
         config.non_finite = Some(self.run.non_finite);
+        config.order = self.run.order;
         if let Some(bandit) = algorithm.bandit {
             config.pool = Pool::Bandit(bandit);
         }
@@ -57,16 +69,18 @@ impl AlgorithmSettings {
         match emitter {
             EmitterConfig::Gaussian(config) => config.bounds = bounds,
             EmitterConfig::IsoLine(config) => config.bounds = bounds,
+            EmitterConfig::Genetic(config) => config.bounds = bounds,
+            EmitterConfig::GradientOperator(config) => config.bounds = bounds,
             EmitterConfig::Evolution(config) => {
                 config.bounds = bounds;
-                config.ranker = self.ranker.unwrap_or(config.ranker);
+                config.ranker = self.ranker.clone().unwrap_or(config.ranker.clone());
                 config.selection = self.selection.unwrap_or(config.selection);
                 config.restart = self.restart.unwrap_or(config.restart);
                 config.strategy = self.strategy_config();
             }
             EmitterConfig::Arborescence(config) => {
                 config.bounds = bounds;
-                config.ranker = self.ranker.unwrap_or(config.ranker);
+                config.ranker = self.ranker.clone().unwrap_or(config.ranker.clone());
                 config.selection = self.selection.unwrap_or(config.selection);
                 config.restart = self.restart.unwrap_or(config.restart);
                 config.strategy = self.strategy_config();

@@ -171,13 +171,13 @@ impl Setting {
     }
 
     /// One of several names; `-` and `_` are the same.
-    pub(super) fn choice<T: Copy>(&self, choices: &[(&'static str, T)]) -> Result<T, Fault> {
+    pub(super) fn choice<T: Clone>(&self, choices: &[(&'static str, T)]) -> Result<T, Fault> {
         let names: Vec<_> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
         let expected = format!("one of {}", names.join(", "));
         let Value::String(text) = &self.node.value else { return Err(self.fault(&expected)) };
         let wanted = text.replace('-', "_");
         match choices.iter().find(|(name, _)| name.replace('-', "_") == wanted) {
-            Some(&(_, value)) => Ok(value),
+            Some((_, value)) => Ok(value.clone()),
             None => {
                 let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
                 Err(match closest(text, &names) {

@@ -9,6 +9,7 @@ domain = "lp-sphere"            # see `luminary list`
 n = 100                         # components of a solution
 
 # A program instead of a domain (see docs/external-evaluators.md): give n, the bounds of its measures, and how to start it.
+# Without [evaluator], `luminary create`, `ask` and `tell` drive the run by hand.
 # [problem]
 # n = 10
 # measures = [[-1.0, 1.0], [0.0, 5.0]]
@@ -60,6 +61,8 @@ seed = 0
 # checkpoint_iterations = 1000  # also every so many iterations; default: by time only
 # figures = false               # draw heatmap and curves into the run folder at the end; see also `luminary plot`
 # non_finite = "reject"         # NaN or infinity: reject the row and count it, or "fail"
+# order = "completion"          # results take effect when they come; default: "rows", the same bits for any workers
+# over_issue = 1.0              # with "completion": draw so many times the rows an emitter needs, and take the first
 "##;
 
 #[cfg(test)]

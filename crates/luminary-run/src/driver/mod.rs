@@ -1,23 +1,27 @@
 //! The driver: runs the engine, keeps the run folder up to date, and stops when asked to.
 
-mod ask_tell;
 mod recorder;
+mod restore;
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use luminary::scheduler::{Scheduler, Threads};
+use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results};
+use luminary::scheduler::{self, Scheduler, Threads};
 
 use crate::config::{ProblemConfig, RunConfig};
 use crate::error::RunError;
-use crate::evaluate::{EvaluateError, Evaluator};
+use crate::evaluate::Evaluator;
 use crate::export;
-use crate::folder::{CheckpointFileError, FAULTS, METRICS, Manifest, MetricsLog, RunFolder, SUMMARY, write_json};
-use crate::memory;
+use crate::folder::{
+    CheckpointFileError, FAULTS, JOURNAL, METRICS, Manifest, MetricsLog, RunFolder, SUMMARY, remove_stale, write_json,
+};
 use crate::stop::StopFlag;
 use crate::summary::{Status, Summary};
 use recorder::Recorder;
+pub(crate) use restore::build;
+pub use restore::{Restored, restore};
 
 /// What an observer of a run sees after each iteration.
 #[derive(Clone, Copy, Debug)]
@@ -138,22 +142,15 @@ impl Run {
         let checkpoints = folder.checkpoints();
         if options.from_start {
             checkpoints.clear().map_err(RunError::io("clear", checkpoints.folder()))?;
+            remove_stale(&folder.file(JOURNAL))?;
         }
-        let loaded = checkpoints.load()?;
-        let (scheduler, seconds_before) = match loaded.newest {
-            Some((meta, scheduler)) => (scheduler, meta.seconds),
-            None if !loaded.damaged.is_empty() => {
-                let path = checkpoints.folder().to_owned();
-                return Err(RunError::NoValidCheckpoint { path, errors: loaded.damaged });
-            }
-            None => (build(&config)?, 0.0),
-        };
+        let Restored { scheduler, seconds, damaged, .. } = restore(folder.path(), &config)?;
         let mut notes = Vec::new();
-        for error in loaded.damaged {
+        for error in damaged {
             checkpoints.set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
             notes.push(Note::DamagedCheckpoint(error));
         }
-        Ok(Self { folder, config, scheduler, seconds_before, notes, evaluator: None })
+        Ok(Self { folder, config, scheduler, seconds_before: seconds, notes, evaluator: None })
     }
 
     /// The resolved configuration.
@@ -208,17 +205,21 @@ impl Run {
             watch,
             faults_path: self.folder.file(FAULTS),
             n_faults_shown: 0,
+            notes: Arc::default(),
             error: None,
         };
+        if let Some(flag) = evaluator.interrupt_flag() {
+            stop.interrupt(flag);
+        }
         let threads = self.config.run.threads;
         let outcome = if threads <= 1 {
             self.scheduler.set_threads(Threads::One);
-            drive(&mut self.scheduler, &mut evaluator, &mut recorder)
+            drive(&mut self.scheduler, evaluator.as_mut(), &mut recorder)
         } else {
             self.scheduler.set_threads(Threads::Pool);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let pool = pool.map_err(|error| RunError::Threads { threads, message: error.to_string() })?;
-            pool.install(|| drive(&mut self.scheduler, &mut evaluator, &mut recorder))
+            pool.install(|| drive(&mut self.scheduler, evaluator.as_mut(), &mut recorder))
         };
         match outcome {
             // The batch in progress is part of the checkpoint and is evaluated again when the run is resumed.
@@ -230,44 +231,78 @@ impl Run {
         }
         let seconds = recorder.seconds();
         recorder.start_checkpoint(&self.scheduler)?;
-        let status = match self.scheduler.iterations() >= self.config.run.iterations {
-            true => Status::Finished,
-            false => Status::Interrupted,
-        };
-        let summary = Summary::of(status, &self.config, &self.scheduler, seconds, self.folder.path());
         // The archives are written while the checkpoint is.
         let written = export::write_archives(self.folder.path(), &self.scheduler, self.config.goal());
         recorder.finish_checkpoint()?;
         written?;
-        write_json(&self.folder.file(SUMMARY), &summary)?;
-        Ok(summary)
+        write_summary(&self.folder, &self.config, &self.scheduler, seconds)
     }
 }
 
-/// The engine at its start.
-fn build(config: &RunConfig) -> Result<Scheduler, RunError> {
-    let spec = config.problem.spec()?;
-    memory::check(config, &spec)?;
-    Ok(config.scheduler(&spec).build()?)
+/// Writes archives and summary of a run that has ended, or stops for now, and whose state is saved.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn write_results(
+    folder: &RunFolder,
+    config: &RunConfig,
+    scheduler: &Scheduler,
+    seconds: f64,
+) -> Result<Summary, RunError> {
+    export::write_archives(folder.path(), scheduler, config.goal())?;
+    write_summary(folder, config, scheduler, seconds)
+}
+
+fn write_summary(
+    folder: &RunFolder,
+    config: &RunConfig,
+    scheduler: &Scheduler,
+    seconds: f64,
+) -> Result<Summary, RunError> {
+    let status = match scheduler.iterations() >= config.run.iterations {
+        true => Status::Finished,
+        false => Status::Interrupted,
+    };
+    let summary = Summary::of(status, config, scheduler, seconds, folder.path());
+    write_json(&folder.file(SUMMARY), &summary)?;
+    Ok(summary)
 }
 
 /// The loop itself.
-fn drive(scheduler: &mut Scheduler, evaluator: &mut Evaluator, recorder: &mut Recorder<'_>) -> Result<(), RunError> {
+fn drive(
+    scheduler: &mut Scheduler,
+    evaluator: &mut (dyn Evaluate + Send),
+    recorder: &mut Recorder<'_>,
+) -> Result<(), RunError> {
     let n_iterations = recorder.config.run.iterations.saturating_sub(scheduler.iterations());
-    match evaluator {
-        Evaluator::InProcess(problem) => {
-            let result = scheduler.run_differentiable_observed(problem.as_ref(), n_iterations, recorder);
-            result.map_err(|source| RunError::Call { iteration: scheduler.iterations(), source })?;
-        }
-        Evaluator::Batch(evaluator) => ask_tell::run(scheduler, evaluator.as_mut(), n_iterations, recorder)?,
-    }
+    let mut noting = Noting { evaluator, notes: Arc::clone(&recorder.notes) };
+    let ended = scheduler.run_with(&mut noting, n_iterations, recorder);
+    recorder.record_notes(scheduler.iterations())?;
+    ended.map_err(|error| match error {
+        scheduler::RunError::Call(source) => RunError::Call { iteration: scheduler.iterations(), source },
+        scheduler::RunError::Evaluate(error) => RunError::Evaluate(error),
+    })?;
     recorder.error.take().map_or(Ok(()), Err)
 }
 
-/// Removes a file that no longer holds once the run goes on.
-fn remove_stale(path: &PathBuf) -> Result<(), RunError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("remove", path)(error)),
-        _ => Ok(()),
+/// An evaluator whose notes reach the recorder as soon as a batch has ended, well or not.
+struct Noting<'a> {
+    evaluator: &'a mut (dyn Evaluate + Send),
+    notes: Arc<Mutex<Vec<String>>>,
+}
+
+impl Evaluate for Noting<'_> {
+    fn spec(&self) -> ProblemSpec {
+        self.evaluator.spec()
+    }
+
+    fn has_gradients(&self) -> bool {
+        self.evaluator.has_gradients()
+    }
+
+    fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError> {
+        let evaluated = self.evaluator.evaluate(request, results);
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(self.evaluator.take_notes());
+        evaluated
     }
 }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -36,13 +37,15 @@ pub(super) struct Recorder<'a> {
     pub(super) faults_path: PathBuf,
     /// Notes about the evaluator that were shown.
     pub(super) n_faults_shown: usize,
+    /// What the evaluator had to say and nobody has written down yet.
+    pub(super) notes: Arc<Mutex<Vec<String>>>,
     /// What ended the run, if recording did.
     pub(super) error: Option<RunError>,
 }
 
 impl Observer for Recorder<'_> {
     fn iteration_done(&mut self, scheduler: &Scheduler) -> ControlFlow<()> {
-        match self.record(scheduler) {
+        match self.record_notes(scheduler.iterations() - 1).and_then(|()| self.record(scheduler)) {
             Ok(()) if self.stop.is_requested() => ControlFlow::Break(()),
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -115,7 +118,8 @@ impl Recorder<'_> {
     }
 
     /// Appends what went wrong with the evaluator to its log; the first few are shown too.
-    pub(super) fn record_faults(&mut self, iteration: u64, notes: Vec<String>) -> Result<(), RunError> {
+    pub(super) fn record_notes(&mut self, iteration: u64) -> Result<(), RunError> {
+        let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
         if notes.is_empty() {
             return Ok(());
         }

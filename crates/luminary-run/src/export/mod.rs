@@ -22,6 +22,7 @@ use table::Table;
 pub(crate) use table::column_names;
 
 use crate::config::Goal;
+use crate::driver::{Restored, restore};
 use crate::error::RunError;
 use crate::folder::{CHECKPOINTS, Checkpoints, Manifest, write_atomically};
 
@@ -102,16 +103,16 @@ pub(crate) fn write_archives(folder: &Path, scheduler: &Scheduler, goal: Goal) -
     Ok(())
 }
 
-/// The engine as the newest valid checkpoint of a run has it.
+/// The engine as the newest valid checkpoint and the journal of a run have it.
 ///
 /// # Errors
 /// A folder without a run, or without a valid checkpoint.
 pub fn load(folder: &Path) -> Result<Scheduler, RunError> {
-    Manifest::read(folder)?;
+    let config = Manifest::read(folder)?.config;
+    let Restored { scheduler, .. } = restore(folder, &config)?;
     let checkpoints = Checkpoints::new(folder.join(CHECKPOINTS));
-    let loaded = checkpoints.load()?;
-    match loaded.newest {
-        Some((_, scheduler)) => Ok(scheduler),
-        None => Err(RunError::NoValidCheckpoint { path: checkpoints.folder().to_owned(), errors: loaded.damaged }),
+    if scheduler.n_calls() == 0 && checkpoints.is_empty() {
+        return Err(RunError::NoValidCheckpoint { path: checkpoints.folder().to_owned(), errors: Vec::new() });
     }
+    Ok(scheduler)
 }

@@ -143,6 +143,20 @@ pub enum FaultKind {
     BadSolution,
 }
 
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Crash => "crash",
+            Self::TimeOut => "time out",
+            Self::Garbage => "garbage",
+            Self::WrongLength => "wrong length",
+            Self::NonFinite => luminary::scheduler::NOT_FINITE,
+            Self::Reported => "reported by the evaluator",
+            Self::BadSolution => "solution that cannot be sent",
+        })
+    }
+}
+
 impl Fault {
     /// The kind, for counting.
     pub fn kind(&self) -> FaultKind {

@@ -168,6 +168,11 @@ impl Checkpoints {
         Ok(loaded)
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.newest_first().is_ok_and(|paths| paths.is_empty())
+    }
+
     /// Puts a damaged file aside, so that it counts neither as newest nor as kept.
     pub fn set_aside(&self, path: &Path) -> io::Result<()> {
         fs::rename(path, path.with_extension(DAMAGED))

@@ -3,6 +3,7 @@
 //! ```text
 //! manifest.json      the resolved configuration, versions and host; written first, so a folder with one is a run
 //! metrics.jsonl      one line of figures every so many iterations, appended
+//! journal.jsonl      calls about tickets, appended when they are made; not there if nobody made any
 //! evaluator.log      what went wrong with an external evaluator, appended; not there if nothing did
 //! checkpoints/       the newest two states, from which a run continues bit by bit
 //! archive.parquet    the archive the emitters search, at the end or when the run was stopped
@@ -13,6 +14,7 @@
 
 mod atomic;
 mod checkpoint;
+mod journal;
 mod json;
 mod manifest;
 mod metrics;
@@ -23,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 pub use atomic::write_atomically;
 pub use checkpoint::{CheckpointFileError, CheckpointMeta, Checkpoints, decode, encode};
+pub use journal::{Journal, replay};
 pub(crate) use json::{read_json, write_json};
 pub use manifest::{Host, Manifest, Versions};
 pub use metrics::{MetricsLog, MetricsRow};
@@ -33,6 +36,8 @@ use crate::error::RunError;
 pub const MANIFEST: &str = "manifest.json";
 /// Name of the metrics log.
 pub const METRICS: &str = "metrics.jsonl";
+/// Name of the journal of calls about tickets.
+pub const JOURNAL: &str = "journal.jsonl";
 /// Name of the log of what went wrong with an evaluator.
 pub const FAULTS: &str = "evaluator.log";
 /// Name of the folder of checkpoints.
@@ -100,6 +105,14 @@ impl RunFolder {
     /// The checkpoints.
     pub fn checkpoints(&self) -> Checkpoints {
         Checkpoints::new(self.file(CHECKPOINTS))
+    }
+}
+
+/// Removes a file that no longer holds once the run goes on.
+pub(crate) fn remove_stale(path: &Path) -> Result<(), RunError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("remove", path)(error)),
+        _ => Ok(()),
     }
 }
 

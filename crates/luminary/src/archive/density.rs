@@ -170,6 +170,10 @@ impl Archive for DensityArchive {
         Ok(())
     }
 
+    fn report_columns(&self) -> &[ReportColumn] {
+        &[ReportColumn::Density]
+    }
+
     fn solution_dim(&self) -> usize {
         self.solution_dim
     }

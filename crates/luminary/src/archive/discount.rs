@@ -224,6 +224,10 @@ impl Archive for DiscountArchive {
         Ok(())
     }
 
+    fn report_columns(&self) -> &[ReportColumn] {
+        &[ReportColumn::Discount]
+    }
+
     fn solution_dim(&self) -> usize {
         self.config.solution_dim
     }

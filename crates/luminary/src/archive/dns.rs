@@ -154,6 +154,10 @@ impl Archive for DnsArchive {
         Ok(())
     }
 
+    fn report_columns(&self) -> &[ReportColumn] {
+        &[ReportColumn::DominatedNovelty]
+    }
+
     fn solution_dim(&self) -> usize {
         self.population.rows.solution_dim
     }

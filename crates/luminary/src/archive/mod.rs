@@ -139,6 +139,11 @@ pub trait Archive: EliteSource + Any + Debug + Send + Sync {
         &[]
     }
 
+    /// The optional columns of its reports.
+    fn report_columns(&self) -> &[ReportColumn] {
+        &[]
+    }
+
     /// Whether the archive keeps solutions. One that does not needs a result archive beside it, whose elites emitters
     /// then see.
     fn keeps_elites(&self) -> bool {

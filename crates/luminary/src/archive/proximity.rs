@@ -205,13 +205,16 @@ impl ProximityArchive {
 }
 
 impl Archive for ProximityArchive {
-    fn add(&mut self, batch: &Batch<'_>, policy: NonFinite, report: &mut AddReport) -> Result<(), CallError> {
-        self.check(batch, policy)?;
-        let fills: &[ReportColumn] = match self.config.competition {
+    fn report_columns(&self) -> &[ReportColumn] {
+        match self.config.competition {
             Competition::None => &[ReportColumn::Novelty],
             Competition::Local => &[ReportColumn::Novelty, ReportColumn::LocalCompetition],
-        };
-        report.begin(batch, fills);
+        }
+    }
+
+    fn add(&mut self, batch: &Batch<'_>, policy: NonFinite, report: &mut AddReport) -> Result<(), CallError> {
+        self.check(batch, policy)?;
+        report.begin(batch, self.report_columns());
         if batch.n_rows() > 0 {
             self.judge(batch, report);
             self.insert(batch, report);

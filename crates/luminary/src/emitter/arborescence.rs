@@ -4,15 +4,20 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::jacobian::take_jacobian;
 use super::learner::{Learner, LearnerState, Selection};
-use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, check_start, wrong_state};
+use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, LearnerParts, check_start, wrong_state};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
-use crate::ranker::RankerConfig;
-use crate::restart::{RestartCause, RestartCounts, RestartRule};
+use crate::ranker::{Column, Ranker, RankerConfig};
+use crate::restart::{RestartCause, RestartConfig, RestartCounts};
+use crate::scheduler::TicketKind;
 use crate::serde_floats::{self, Floats};
 use crate::strategy::gradient::{GradientConfig, GradientOptimizer, GradientState};
-use crate::strategy::{Bounds, StopReason, Strategy, StrategyConfig, StrategyShape, expect_len, recombination_weights};
+use crate::strategy::{
+    Bounds, EvolutionStrategy, MAX_BATCH_SIZE, StopReason, Strategy, StrategyConfig, StrategyShape, expect_len,
+    recombination_weights,
+};
 
 /// Settings of the gradient arborescence emitter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,7 +35,7 @@ pub struct ArborescenceConfig {
     pub selection: Selection,
     /// When to restart.
     #[serde(default)]
-    pub restart: RestartRule,
+    pub restart: RestartConfig,
     /// The strategy over the coefficients.
     #[serde(default)]
     pub strategy: StrategyConfig,
@@ -44,6 +49,21 @@ pub struct ArborescenceConfig {
     pub bounds: Option<Bounds>,
 }
 
+/// How the search point of a gradient arborescence emitter branches and steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Branching {
+    /// Where the search point starts, and restarts while the archive is empty.
+    pub x0: Vec<f64>,
+    /// Initial step size of the coefficients: a mean far beyond it has run away.
+    pub sigma0: f64,
+    /// How the search point steps.
+    pub step: GradientConfig,
+    /// Whether gradients are scaled to unit length, and what is added to the length.
+    pub normalise: Option<f64>,
+    /// Bounds of the solutions, if any.
+    pub bounds: Option<Bounds>,
+}
+
 /// A mean coefficient beyond this times the initial step size has run away.
 const MAX_COEFFICIENT: f64 = 1e3;
 
@@ -53,9 +73,8 @@ fn normalise_by_default() -> Option<f64> {
 
 /// Takes the gradients at its search point, samples `theta + c_0 grad f + sum c_j grad m_j` with coefficients from the
 /// strategy, and steps towards the best of them.
-#[derive(Debug)]
 pub struct ArborescenceEmitter {
-    config: ArborescenceConfig,
+    branching: Branching,
     optimizer: GradientOptimizer,
     learner: Learner,
     /// Gradients at the search point, one row for the objective and each measure.
@@ -65,6 +84,16 @@ pub struct ArborescenceEmitter {
     has_bad_gradient: bool,
     weights: Vec<f64>,
     direction: Vec<f64>,
+}
+
+impl Branching {
+    fn check(&self, shape: &EmitterShape<'_>) -> Result<(), ConfigError> {
+        check_start(&self.x0, shape.solution_dim, self.bounds.as_ref())?;
+        match self.normalise {
+            Some(epsilon) => super::check_sigma("the epsilon of gradient normalisation", epsilon),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The emitter's part of a checkpoint.
@@ -82,20 +111,47 @@ pub struct ArborescenceState<'a> {
 impl ArborescenceEmitter {
     /// Checks the settings and starts at x0.
     pub fn new(config: &ArborescenceConfig, shape: &EmitterShape<'_>) -> Result<Self, ConfigError> {
-        check_start(&config.x0, shape.solution_dim, config.bounds.as_ref())?;
-        if let Some(epsilon) = config.normalise {
-            super::check_sigma("the epsilon of gradient normalisation", epsilon)?;
-        }
+        let branching = Branching {
+            x0: config.x0.clone(),
+            sigma0: config.sigma0,
+            step: config.step,
+            normalise: config.normalise,
+            bounds: config.bounds.clone(),
+        };
+        branching.check(shape)?;
         let n_coefficients = 1 + shape.measure_bounds.len();
         let strategy_shape =
             StrategyShape { dim: n_coefficients, batch_size: config.batch_size, sigma0: config.sigma0, bounds: None };
         let strategy = Strategy::new(&config.strategy, strategy_shape, &vec![0.0; n_coefficients])?;
+        config.restart.check()?;
+        let ranker = config.ranker.build(shape.measure_bounds)?;
+        let parts = LearnerParts::new(Box::new(strategy), ranker)
+            .with_selection(config.selection)
+            .with_restart(Box::new(config.restart));
+        Self::with_parts(parts, branching, shape)
+    }
+
+    /// An emitter of these parts. The strategy is one over coefficients, one for the objective and each measure, around
+    /// zero.
+    ///
+    /// # Errors
+    /// A strategy over another number of coefficients, and settings out of range.
+    pub fn with_parts(
+        parts: LearnerParts,
+        branching: Branching,
+        shape: &EmitterShape<'_>,
+    ) -> Result<Self, ConfigError> {
+        branching.check(shape)?;
+        super::check_sigma("sigma0", branching.sigma0)?;
+        let n_coefficients = 1 + shape.measure_bounds.len();
+        let optimizer = GradientOptimizer::new(branching.step, &branching.x0)?;
+        let learner = Learner::new(parts, n_coefficients, shape)?;
         Ok(Self {
-            config: config.clone(),
-            optimizer: GradientOptimizer::new(config.step, &config.x0)?,
-            learner: Learner::new(strategy, config.ranker, config.selection, config.restart, shape)?,
+            branching,
+            optimizer,
             jacobian: vec![0.0; n_coefficients * shape.solution_dim],
-            coefficients: vec![0.0; n_coefficients * config.batch_size],
+            coefficients: vec![0.0; n_coefficients * learner.strategy().batch_size()],
+            learner,
             has_bad_gradient: false,
             weights: Vec::new(),
             direction: vec![0.0; shape.solution_dim],
@@ -107,6 +163,16 @@ impl ArborescenceEmitter {
         self.optimizer.theta()
     }
 
+    /// The strategy over the coefficients.
+    pub fn strategy(&self) -> &dyn EvolutionStrategy {
+        self.learner.strategy()
+    }
+
+    /// The ranker.
+    pub fn ranker(&self) -> &dyn Ranker {
+        self.learner.ranker()
+    }
+
     /// Steps the search point towards the weighted mean of the parents (paper, Algorithm 2, lines 17 and 18).
     fn step(&mut self, feedback: &Feedback<'_>) {
         let parents = self.learner.parents(feedback);
@@ -115,11 +181,11 @@ impl ArborescenceEmitter {
         }
         self.weights.resize(parents.len(), 0.0);
         recombination_weights(&mut self.weights);
-        let dim = self.config.x0.len();
+        let dim = self.branching.x0.len();
         kernels::weighted_rows(feedback.solutions, dim, parents, &self.weights, &mut self.direction);
         kernels::add_scaled(&mut self.direction, -1.0, self.optimizer.theta());
         self.optimizer.step(&self.direction);
-        if let Some(bounds) = &self.config.bounds {
+        if let Some(bounds) = &self.branching.bounds {
             self.optimizer.repair(bounds);
         }
     }
@@ -128,13 +194,30 @@ impl ArborescenceEmitter {
     /// each round of the same strategy makes them longer still. The stop tests look at the spread of the coefficients,
     /// this one at their mean.
     fn has_runaway_coefficients(&self) -> bool {
-        let limit = MAX_COEFFICIENT * self.config.sigma0;
+        let limit = MAX_COEFFICIENT * self.branching.sigma0;
         self.learner.strategy().mean().iter().any(|coefficient| coefficient.abs() > limit)
     }
 
+    /// One for the objective and each measure.
+    fn n_coefficients(&self) -> usize {
+        self.jacobian.len() / self.branching.x0.len()
+    }
+
+    /// Checks the length of saved coefficients: whole rows, at least a batch of them, more if more were asked for.
+    fn check_coefficients(&self, found: usize) -> Result<(), CheckpointError> {
+        let n_coefficients = self.n_coefficients();
+        let smallest = self.batch_size() * n_coefficients;
+        let largest = MAX_BATCH_SIZE * n_coefficients;
+        if (smallest..=largest).contains(&found) && found.is_multiple_of(n_coefficients) {
+            return Ok(());
+        }
+        let expected = format!("{smallest} values or more, in rows of {n_coefficients}");
+        Err(CheckpointError::Mismatch { what: "coefficients", expected, found: found.to_string() })
+    }
+
     fn restart(&mut self, elites: &dyn EliteSource, cause: RestartCause) {
-        self.optimizer.reset(self.learner.draw_elite(elites).unwrap_or(&self.config.x0));
-        let n_coefficients = self.jacobian.len() / self.config.x0.len();
+        self.optimizer.reset(self.learner.draw_elite(elites).unwrap_or(&self.branching.x0));
+        let n_coefficients = self.n_coefficients();
         self.coefficients.fill(0.0);
         self.learner.restart(&self.coefficients[..n_coefficients], cause);
     }
@@ -142,44 +225,44 @@ impl ArborescenceEmitter {
 
 impl Emitter for ArborescenceEmitter {
     fn batch_size(&self) -> usize {
-        self.config.batch_size
+        self.strategy().batch_size()
+    }
+
+    fn awaits(&self, kind: TicketKind, n_rows: usize) -> bool {
+        match kind {
+            TicketKind::Gradient => n_rows == self.n_gradients(),
+            TicketKind::Value => {
+                let is_drawn = self.coefficients.len() == n_rows * self.n_coefficients();
+                is_drawn && self.strategy().n_asked().is_none_or(|n_asked| n_asked == n_rows)
+            }
+        }
     }
 
     fn n_gradients(&self) -> usize {
         1
     }
 
-    fn ask_gradients(&mut self, solutions: &mut [f64]) {
+    fn ask_gradients(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
         solutions.copy_from_slice(self.optimizer.theta());
     }
 
     fn tell_gradients(&mut self, jacobians: &[f64]) {
-        self.jacobian.copy_from_slice(jacobians);
+        let Branching { x0, normalise, .. } = &self.branching;
         // A gradient that is not finite branches nowhere: the emitter samples its own search point and restarts.
-        self.has_bad_gradient = jacobians.iter().any(|entry| !entry.is_finite());
-        if self.has_bad_gradient {
-            self.jacobian.fill(0.0);
-        }
-        let Some(epsilon) = self.config.normalise else { return };
-        for gradient in self.jacobian.chunks_exact_mut(self.config.x0.len()) {
-            let length = kernels::norm(gradient) + epsilon;
-            // A zero gradient without epsilon stays zero.
-            if length > 0.0 {
-                kernels::scale(gradient, 1.0 / length);
-            }
-        }
+        self.has_bad_gradient = take_jacobian(jacobians, x0.len(), *normalise, &mut self.jacobian).is_err();
     }
 
     fn ask(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
-        let dim = self.config.x0.len();
+        let dim = self.branching.x0.len();
+        let n_coefficients = self.n_coefficients();
+        self.coefficients.resize(solutions.len() / dim * n_coefficients, 0.0);
         self.learner.ask(&mut self.coefficients);
-        let n_coefficients = self.jacobian.len() / dim;
         for (row, coefficients) in solutions.chunks_exact_mut(dim).zip(self.coefficients.chunks_exact(n_coefficients)) {
             row.copy_from_slice(self.optimizer.theta());
             for (&coefficient, gradient) in coefficients.iter().zip(self.jacobian.chunks_exact(dim)) {
                 kernels::add_scaled(row, coefficient, gradient);
             }
-            if let Some(bounds) = &self.config.bounds {
+            if let Some(bounds) = &self.branching.bounds {
                 bounds.repair(row);
             }
         }
@@ -201,6 +284,10 @@ impl Emitter for ArborescenceEmitter {
         }
     }
 
+    fn requires(&self) -> Vec<Column> {
+        self.learner.requires()
+    }
+
     fn novelty_neighbours(&self) -> Option<usize> {
         self.learner.novelty_neighbours()
     }
@@ -211,7 +298,7 @@ impl Emitter for ArborescenceEmitter {
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {
         Ok(EmitterState::Arborescence(ArborescenceState {
-            learner: self.learner.save(),
+            learner: self.learner.save()?,
             optimizer: Cow::Borrowed(&self.optimizer.state),
             jacobian: (&self.jacobian).into(),
             coefficients: (&self.coefficients).into(),
@@ -222,7 +309,7 @@ impl Emitter for ArborescenceEmitter {
     fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {
         let EmitterState::Arborescence(state) = state else { return Err(wrong_state()) };
         expect_len("Jacobian", self.jacobian.len(), state.jacobian.len())?;
-        expect_len("coefficients", self.coefficients.len(), state.coefficients.len())?;
+        self.check_coefficients(state.coefficients.len())?;
         self.learner.load(state.learner)?;
         self.optimizer.load(state.optimizer.into_owned())?;
         self.jacobian = state.jacobian.into_owned();

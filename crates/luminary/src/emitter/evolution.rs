@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::learner::{Learner, Selection};
-use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, check_start, wrong_state};
+use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, LearnerParts, check_start, wrong_state};
 use crate::error::{CheckpointError, ConfigError};
-use crate::ranker::RankerConfig;
-use crate::restart::{RestartCounts, RestartRule};
+use crate::ranker::{Column, Ranker, RankerConfig};
+use crate::restart::{RestartConfig, RestartCounts};
+use crate::scheduler::TicketKind;
 use crate::strategy::{Bounds, EvolutionStrategy, Strategy, StrategyConfig, StrategyShape};
 
 /// Settings of the evolution strategy emitter.
@@ -23,7 +24,7 @@ pub struct EvolutionConfig {
     pub selection: Selection,
     /// When to restart.
     #[serde(default)]
-    pub restart: RestartRule,
+    pub restart: RestartConfig,
     /// The strategy.
     #[serde(default)]
     pub strategy: StrategyConfig,
@@ -36,9 +37,8 @@ pub struct EvolutionConfig {
 }
 
 /// Samples from a strategy; after the archive add it ranks, selects, adapts, and restarts from an elite.
-#[derive(Debug)]
 pub struct EvolutionEmitter {
-    config: EvolutionConfig,
+    x0: Vec<f64>,
     learner: Learner,
 }
 
@@ -50,19 +50,41 @@ impl EvolutionEmitter {
         let strategy_shape =
             StrategyShape { dim: shape.solution_dim, batch_size, sigma0: config.sigma0, bounds: config.bounds.clone() };
         let strategy = Strategy::new(&config.strategy, strategy_shape, &config.x0)?;
-        let learner = Learner::new(strategy, config.ranker, config.selection, config.restart, shape)?;
-        Ok(Self { config: config.clone(), learner })
+        config.restart.check()?;
+        let ranker = config.ranker.build(shape.measure_bounds)?;
+        let parts = LearnerParts::new(Box::new(strategy), ranker)
+            .with_selection(config.selection)
+            .with_restart(Box::new(config.restart));
+        Self::with_parts(parts, &config.x0, shape)
+    }
+
+    /// An emitter of these parts, which restarts at x0 while the archive is empty.
+    ///
+    /// # Errors
+    /// A strategy or an x0 of another length than solutions have.
+    pub fn with_parts(parts: LearnerParts, x0: &[f64], shape: &EmitterShape<'_>) -> Result<Self, ConfigError> {
+        check_start(x0, shape.solution_dim, None)?;
+        Ok(Self { x0: x0.to_vec(), learner: Learner::new(parts, shape.solution_dim, shape)? })
     }
 
     /// The strategy.
     pub fn strategy(&self) -> &dyn EvolutionStrategy {
         self.learner.strategy()
     }
+
+    /// The ranker.
+    pub fn ranker(&self) -> &dyn Ranker {
+        self.learner.ranker()
+    }
 }
 
 impl Emitter for EvolutionEmitter {
     fn batch_size(&self) -> usize {
         self.strategy().batch_size()
+    }
+
+    fn awaits(&self, kind: TicketKind, n_rows: usize) -> bool {
+        kind == TicketKind::Value && self.strategy().n_asked().is_none_or(|n_asked| n_asked == n_rows)
     }
 
     fn ask(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
@@ -75,9 +97,13 @@ impl Emitter for EvolutionEmitter {
 
     fn adapt(&mut self, elites: &dyn EliteSource, feedback: &Feedback<'_>) {
         if let Some(cause) = self.learner.tell(feedback.solutions, feedback) {
-            let mean = self.learner.draw_elite(elites).unwrap_or(&self.config.x0);
+            let mean = self.learner.draw_elite(elites).unwrap_or(&self.x0);
             self.learner.restart(mean, cause);
         }
+    }
+
+    fn requires(&self) -> Vec<Column> {
+        self.learner.requires()
     }
 
     fn novelty_neighbours(&self) -> Option<usize> {
@@ -89,7 +115,7 @@ impl Emitter for EvolutionEmitter {
     }
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {
-        Ok(EmitterState::Evolution(self.learner.save()))
+        Ok(EmitterState::Evolution(self.learner.save()?))
     }
 
     fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {

@@ -4,18 +4,19 @@ use std::borrow::Cow;
 
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
+use serde_bytes::ByteBuf;
 
-use super::{EliteSource, EmitterShape, Feedback, sample_elite};
+use super::{EliteSource, EmitterShape, Feedback, LearnerParts};
 use crate::error::{CheckpointError, ConfigError};
-use crate::ranker::{Ranker, RankerConfig};
-use crate::restart::{Evidence, RestartCause, RestartCounts, RestartRule};
-use crate::strategy::{EvolutionStrategy, Strategy, StrategyState, expect_len};
+use crate::ranker::{Column, RankOutcome, Ranker};
+use crate::restart::{Evidence, RestartCause, RestartCounts, RestartRule, restart_cause};
+use crate::strategy::{EvolutionStrategy, Strategy, StrategyState};
 
 /// Which rows become parents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
-    /// The better half.
+    /// The better half of the rows that have a value.
     #[default]
     Mu,
     /// All that changed the archive; none means no adaptation.
@@ -23,27 +24,29 @@ pub enum Selection {
 }
 
 impl Selection {
-    fn n_parents(self, feedback: &Feedback<'_>) -> usize {
+    /// Number of parents among `n_ranked` rows with a value.
+    fn n_parents(self, feedback: &Feedback<'_>, n_ranked: usize) -> usize {
         match self {
-            Self::Mu => feedback.n_rows() / 2,
+            // What is left of a larger generation may be a single row, which then is its better half.
+            Self::Mu if n_ranked == 1 && feedback.n_rows() > 1 => 1,
+            Self::Mu => n_ranked / 2,
             Self::Filter => feedback.n_accepted(),
         }
     }
 }
 
 /// A strategy with the ranker, the selection and the restart rule that steer it.
-#[derive(Debug)]
 pub(super) struct Learner {
-    strategy: Strategy,
-    ranker: Ranker,
+    strategy: Box<dyn EvolutionStrategy>,
+    ranker: Box<dyn Ranker>,
     selection: Selection,
-    restart: RestartRule,
+    restart: Box<dyn RestartRule>,
     memory: Memory,
     ranking: Vec<usize>,
-    is_flat: bool,
+    outcome: RankOutcome,
 }
 
-/// What a learner remembers besides its strategy.
+/// What a learner remembers besides its parts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Memory {
     rng: WideRng,
@@ -56,68 +59,91 @@ struct Memory {
 pub struct LearnerState<'a> {
     memory: Cow<'a, Memory>,
     strategy: StrategyState<'a>,
-    direction: Cow<'a, [f64]>,
+    /// In the parts' own encodings.
+    #[serde(default)]
+    ranker: ByteBuf,
+    #[serde(default)]
+    restart: ByteBuf,
+    /// Earlier builds wrote the random direction of a ranker here, and nothing in its place.
+    #[serde(default, skip_serializing)]
+    direction: Option<Vec<f64>>,
 }
 
 impl Learner {
-    pub(super) fn new(
-        strategy: Strategy,
-        ranker: RankerConfig,
-        selection: Selection,
-        restart: RestartRule,
-        shape: &EmitterShape<'_>,
-    ) -> Result<Self, ConfigError> {
-        restart.check()?;
-        ranker.check()?;
+    /// A learner whose strategy searches `dim` components.
+    pub(super) fn new(parts: LearnerParts, dim: usize, shape: &EmitterShape<'_>) -> Result<Self, ConfigError> {
+        let LearnerParts { strategy, mut ranker, selection, restart } = parts;
+        let found = strategy.mean().len();
+        if found != dim {
+            return Err(ConfigError::Length { what: "the strategy's mean", expected: dim, found });
+        }
+        super::check_batch_size(strategy.batch_size())?;
         let mut rng = shape.rng("strategy");
-        let ranker = Ranker::new(ranker, shape.measure_bounds, &mut rng);
+        ranker.reset(&mut rng);
         let memory = Memory { rng, restarts: RestartCounts::default(), iterations_since_restart: 0 };
-        Ok(Self { strategy, ranker, selection, restart, memory, ranking: Vec::new(), is_flat: false })
+        let outcome = RankOutcome::Different;
+        Ok(Self { strategy, ranker, selection, restart, memory, ranking: Vec::new(), outcome })
     }
 
     pub(super) fn strategy(&self) -> &dyn EvolutionStrategy {
-        self.strategy.get()
+        self.strategy.as_ref()
+    }
+
+    pub(super) fn ranker(&self) -> &dyn Ranker {
+        self.ranker.as_ref()
     }
 
     /// Draws the strategy's next rows.
     pub(super) fn ask(&mut self, rows: &mut [f64]) {
-        self.strategy.get_mut().ask(&mut self.memory.rng, rows);
+        self.strategy.ask(&mut self.memory.rng, rows);
     }
 
-    /// Orders the rows.
+    /// Orders the rows that have a value.
     pub(super) fn rank(&mut self, feedback: &Feedback<'_>) {
-        self.is_flat = self.ranker.rank(feedback, &mut self.ranking);
+        self.outcome = self.ranker.rank(feedback, &mut self.ranking);
     }
 
     /// The rows that become parents, best first.
     pub(super) fn parents(&self, feedback: &Feedback<'_>) -> &[usize] {
-        &self.ranking[..self.selection.n_parents(feedback)]
+        &self.ranking[..self.n_parents(feedback)]
+    }
+
+    fn n_parents(&self, feedback: &Feedback<'_>) -> usize {
+        self.selection.n_parents(feedback, self.ranking.len())
     }
 
     /// Adapts the strategy to its last rows, and says whether the emitter should restart.
     pub(super) fn tell(&mut self, rows: &[f64], feedback: &Feedback<'_>) -> Option<RestartCause> {
-        let n_parents = self.selection.n_parents(feedback);
-        self.strategy.get_mut().tell(rows, &self.ranking, n_parents);
+        let n_parents = self.n_parents(feedback);
+        self.strategy.tell(rows, &self.ranking, n_parents);
         self.memory.iterations_since_restart += 1;
-        self.restart.cause(&Evidence {
-            stop_reason: self.strategy.get().stop_reason(),
-            is_flat: self.is_flat,
+        let evidence = Evidence {
+            n_rows: feedback.n_rows(),
+            n_values: self.ranking.len(),
+            stop_reason: self.strategy.stop_reason(),
+            is_flat: self.outcome == RankOutcome::Alike,
             n_accepted: feedback.n_accepted(),
             n_iterations: self.memory.iterations_since_restart,
-        })
+        };
+        restart_cause(self.restart.as_mut(), &evidence)
     }
 
-    /// An elite to restart from, drawn uniformly.
+    /// An elite to restart from.
     pub(super) fn draw_elite<'a>(&mut self, elites: &'a dyn EliteSource) -> Option<&'a [f64]> {
-        sample_elite(elites, &mut self.memory.rng)
+        elites.draw_solution(&mut self.memory.rng)
     }
 
     /// Starts anew with the strategy at `mean`.
     pub(super) fn restart(&mut self, mean: &[f64], cause: RestartCause) {
         self.memory.restarts.count(cause);
         self.memory.iterations_since_restart = 0;
-        self.strategy.get_mut().reset(mean);
+        self.strategy.reset(mean);
         self.ranker.reset(&mut self.memory.rng);
+        self.restart.reset();
+    }
+
+    pub(super) fn requires(&self) -> Vec<Column> {
+        self.ranker.requires()
     }
 
     pub(super) fn novelty_neighbours(&self) -> Option<usize> {
@@ -128,18 +154,33 @@ impl Learner {
         self.memory.restarts
     }
 
-    pub(super) fn save(&self) -> LearnerState<'_> {
-        LearnerState {
+    pub(super) fn save(&self) -> Result<LearnerState<'_>, CheckpointError> {
+        // Built-in strategies are saved where they are: their matrices are large.
+        let strategy = match self.strategy.downcast_ref::<Strategy>() {
+            Some(strategy) => strategy.save(),
+            None => StrategyState::Custom(self.strategy.to_bytes()?.into()),
+        };
+        Ok(LearnerState {
             memory: Cow::Borrowed(&self.memory),
-            strategy: self.strategy.save(),
-            direction: (&self.ranker.direction).into(),
-        }
+            strategy,
+            ranker: self.ranker.to_bytes()?.into(),
+            restart: self.restart.to_bytes()?.into(),
+            direction: None,
+        })
     }
 
     pub(super) fn load(&mut self, state: LearnerState<'_>) -> Result<(), CheckpointError> {
-        expect_len("ranker direction", self.ranker.direction.len(), state.direction.len())?;
-        self.strategy.load(state.strategy)?;
-        self.ranker.direction = state.direction.into_owned();
+        let ranker = match state.direction {
+            Some(direction) => direction.into_iter().flat_map(f64::to_le_bytes).collect(),
+            None => state.ranker.into_vec(),
+        };
+        self.ranker.load_bytes(&ranker)?;
+        self.restart.load_bytes(&state.restart)?;
+        match (self.strategy.downcast_mut::<Strategy>(), state.strategy) {
+            (Some(strategy), state) => strategy.load(state)?,
+            (None, StrategyState::Custom(bytes)) => self.strategy.load_bytes(&bytes)?,
+            (None, state) => return Err(state.unexpected()),
+        }
         self.memory = state.memory.into_owned();
         Ok(())
     }

@@ -3,106 +3,73 @@
 //! An emitter sees the archive read-only, so all emitters can sample and adapt at the same time; only the scheduler
 //! adds. Each owns its random stream.
 
-mod gaussian;
-mod iso_line;
+mod feedback;
+mod elites;
+mod start;
+mod operator;
+mod variation;
+mod parts;
 mod learner;
 mod evolution;
+mod jacobian;
 mod arborescence;
+mod gradient_operator;
+
+use std::any::Any;
 
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
-pub use arborescence::{ArborescenceConfig, ArborescenceEmitter};
+pub use arborescence::{ArborescenceConfig, ArborescenceEmitter, Branching};
+pub use elites::{EliteSource, EliteView};
 pub use evolution::{EvolutionConfig, EvolutionEmitter};
-pub use gaussian::{GaussianConfig, GaussianEmitter};
-pub use iso_line::{IsoLineConfig, IsoLineEmitter};
+pub use feedback::{Feedback, NamedColumns};
+pub use gradient_operator::{GradientOperatorConfig, GradientOperatorEmitter};
 pub use learner::Selection;
+pub use operator::Operator;
+pub use parts::LearnerParts;
+pub use variation::{GaussianConfig, GeneticConfig, IsoLineConfig, VariationEmitter};
 
-use crate::archive::{Archive, Status};
 use crate::error::{CheckpointError, ConfigError};
+use crate::ranker::Column;
 use crate::restart::RestartCounts;
+use crate::scheduler::TicketKind;
 use crate::strategy::{Bounds, MAX_BATCH_SIZE};
-
-/// What emitters may know of an archive.
-pub trait EliteSource: Sync {
-    /// Number of elites.
-    fn n_elites(&self) -> usize;
-
-    /// The solution of the `i`-th elite, `i < n_elites()`.
-    fn elite_solution(&self, i: usize) -> &[f64];
-}
-
-impl<A: Archive> EliteSource for A {
-    fn n_elites(&self) -> usize {
-        self.len()
-    }
-
-    fn elite_solution(&self, i: usize) -> &[f64] {
-        self.nth_elite(i).solution
-    }
-}
-
-/// The solution of an elite drawn uniformly over occupied cells, or `None` while there is none.
-pub(crate) fn sample_elite<'a>(elites: &'a dyn EliteSource, rng: &mut WideRng) -> Option<&'a [f64]> {
-    match elites.n_elites() {
-        0 => None,
-        n => Some(elites.elite_solution(rng.below(n))),
-    }
-}
-
-/// What an emitter is told about the rows it was asked for, row by row.
-#[derive(Clone, Copy, Debug)]
-pub struct Feedback<'a> {
-    /// `n_rows x solution_dim`.
-    pub solutions: &'a [f64],
-    /// `n_rows`.
-    pub objectives: &'a [f64],
-    /// `n_rows x measure_dim`.
-    pub measures: &'a [f64],
-    /// What became of each row.
-    pub status: &'a [Status],
-    /// Improvement over the threshold.
-    pub delta: &'a [f64],
-    /// Visits of the row's cell before it.
-    pub visits: &'a [u64],
-    /// Mean distance to the nearest elites before the batch; empty unless the emitter asked for it.
-    pub novelty: &'a [f64],
-}
-
-impl<'a> Feedback<'a> {
-    /// Number of rows.
-    pub fn n_rows(&self) -> usize {
-        self.objectives.len()
-    }
-
-    /// The measures of one row.
-    pub fn measures_of(&self, row: usize) -> &'a [f64] {
-        let width = self.measures.len() / self.n_rows();
-        &self.measures[row * width..][..width]
-    }
-
-    /// Number of rows that changed the archive.
-    pub fn n_accepted(&self) -> usize {
-        self.status.iter().filter(|status| status.is_accepted()).count()
-    }
-}
 
 /// A source of solutions that learns from what became of them.
 ///
 /// The scheduler calls, in each iteration: for emitters with [`n_gradients`](Self::n_gradients)` > 0` first
 /// `ask_gradients` and `tell_gradients`; then for all `ask`, `rank` and `adapt`.
-pub trait Emitter: Send {
-    /// Rows of an `ask`.
+pub trait Emitter: Any + Send {
+    /// Rows of an `ask`; for an emitter with generations, the values that make one.
     fn batch_size(&self) -> usize;
 
-    /// Writes `batch_size` solutions row by row.
+    /// Whether the emitter learns from its rows together, generation by generation, and so must be told about the rows
+    /// of one `ask` before the next. An emitter without generations may be asked at any time for any number of rows.
+    fn has_generations(&self) -> bool {
+        true
+    }
+
+    /// Rows of an `ask` in an iteration that is asked for as a whole, given the archive as it is: `batch_size`, except
+    /// for emitters that start with solutions of another number.
+    fn n_rows(&self, _elites: &dyn EliteSource) -> usize {
+        self.batch_size()
+    }
+
+    /// Writes solutions row by row. An emitter with generations is asked for at least `batch_size` rows; when it is for
+    /// more, some of them will be told without a value.
     fn ask(&mut self, elites: &dyn EliteSource, solutions: &mut [f64]);
 
-    /// First half of tell: orders the rows.
+    /// First half of tell: orders the rows that have a value.
     fn rank(&mut self, _feedback: &Feedback<'_>) {}
 
     /// Second half of tell: learns from the order of the rows and restarts if need be.
     fn adapt(&mut self, _elites: &dyn EliteSource, _feedback: &Feedback<'_>) {}
+
+    /// Columns that feedback must have. An archive that does not report them is refused when the scheduler is built.
+    fn requires(&self) -> Vec<Column> {
+        Vec::new()
+    }
 
     /// Number of nearest elites by which the emitter wants the novelty of its rows, if it does.
     fn novelty_neighbours(&self) -> Option<usize> {
@@ -114,11 +81,23 @@ pub trait Emitter: Send {
         0
     }
 
-    /// Writes `n_gradients` solutions row by row.
-    fn ask_gradients(&mut self, _solutions: &mut [f64]) {}
+    /// The same in an iteration that is asked for as a whole, given the archive as it is: `n_gradients`, except for
+    /// emitters that start without.
+    fn n_gradient_rows(&self, _elites: &dyn EliteSource) -> usize {
+        self.n_gradients()
+    }
+
+    /// Writes solutions row by row.
+    fn ask_gradients(&mut self, _elites: &dyn EliteSource, _solutions: &mut [f64]) {}
 
     /// Takes the Jacobians at those solutions: for each, `1 + k` rows, the objective's gradient first.
     fn tell_gradients(&mut self, _jacobians: &[f64]) {}
+
+    /// Whether results of so many rows of this kind can be told now; a checkpoint that says that they are out is refused
+    /// otherwise.
+    fn awaits(&self, _kind: TicketKind, _n_rows: usize) -> bool {
+        true
+    }
 
     /// Restarts so far; `None` for an emitter that has nothing to restart.
     fn restarts(&self) -> Option<RestartCounts> {
@@ -136,25 +115,46 @@ pub trait Emitter: Send {
     }
 }
 
+impl dyn Emitter {
+    /// The emitter as the type it is, if it is a `T`.
+    pub fn downcast_ref<T: Emitter>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
 /// An emitter's part of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EmitterState<'a> {
-    /// Of a Gaussian or iso-line emitter: nothing but its random stream.
-    Variation(VariationState),
+    /// Of a Gaussian, iso-line or genetic emitter.
+    Variation(variation::VariationState),
     /// Of an evolution strategy emitter.
     Evolution(learner::LearnerState<'a>),
     /// Of a gradient arborescence emitter.
     Arborescence(arborescence::ArborescenceState<'a>),
+    /// Of a gradient operator emitter.
+    GradientOperator(gradient_operator::GradientOperatorState<'a>),
     /// Of a custom emitter, in its own encoding.
     Custom(serde_bytes::ByteBuf),
 }
 
-/// The state of emitters that only vary elites.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct VariationState {
-    rng: WideRng,
+impl EmitterState<'_> {
+    /// The state of a custom emitter, in its own encoding.
+    pub fn custom(bytes: Vec<u8>) -> Self {
+        Self::Custom(bytes.into())
+    }
+
+    /// What a custom emitter saved.
+    ///
+    /// # Errors
+    /// The state of a built-in emitter.
+    pub fn into_custom_bytes(self) -> Result<Vec<u8>, CheckpointError> {
+        match self {
+            Self::Custom(bytes) => Ok(bytes.into_vec()),
+            _ => Err(wrong_state()),
+        }
+    }
 }
 
 pub(crate) fn wrong_state() -> CheckpointError {
@@ -173,10 +173,14 @@ pub enum EmitterConfig {
     Gaussian(GaussianConfig),
     /// Elites plus noise plus a stretch along the line to another elite (MAP-Elites line).
     IsoLine(IsoLineConfig),
+    /// Elites varied by an operator of choice.
+    Genetic(GeneticConfig),
     /// An evolution strategy that climbs archive improvement (CMA-ME, CMA-MAE).
     Evolution(EvolutionConfig),
     /// An evolution strategy over gradient coefficients (CMA-MEGA, CMA-MAEGA).
     Arborescence(ArborescenceConfig),
+    /// Varied elites, and one step from each along its gradients (OMG-MEGA).
+    GradientOperator(GradientOperatorConfig),
 }
 
 /// What every emitter needs to know of its surroundings.
@@ -193,7 +197,8 @@ pub struct EmitterShape<'a> {
 }
 
 impl EmitterShape<'_> {
-    fn rng(&self, stream: &str) -> WideRng {
+    /// The emitter's random stream of this name.
+    pub fn rng(&self, stream: &str) -> WideRng {
         WideRng::from_path(self.seed, &format!("{}/{stream}", self.path))
     }
 }
@@ -202,10 +207,12 @@ impl EmitterConfig {
     /// Checks the settings and builds the emitter.
     pub fn build(&self, shape: &EmitterShape<'_>) -> Result<Box<dyn Emitter>, ConfigError> {
         Ok(match self {
-            Self::Gaussian(config) => Box::new(GaussianEmitter::new(config, shape)?),
-            Self::IsoLine(config) => Box::new(IsoLineEmitter::new(config, shape)?),
+            Self::Gaussian(config) => Box::new(VariationEmitter::new(&config.into(), shape)?),
+            Self::IsoLine(config) => Box::new(VariationEmitter::new(&config.into(), shape)?),
+            Self::Genetic(config) => Box::new(VariationEmitter::new(config, shape)?),
             Self::Evolution(config) => Box::new(EvolutionEmitter::new(config, shape)?),
             Self::Arborescence(config) => Box::new(ArborescenceEmitter::new(config, shape)?),
+            Self::GradientOperator(config) => Box::new(GradientOperatorEmitter::new(config, shape)?),
         })
     }
 
@@ -214,7 +221,7 @@ impl EmitterConfig {
         let (selection, batch_size) = match self {
             Self::Evolution(config) => (config.selection, config.batch_size),
             Self::Arborescence(config) => (config.selection, Some(config.batch_size)),
-            Self::Gaussian(_) | Self::IsoLine(_) => return Ok(()),
+            Self::Gaussian(_) | Self::IsoLine(_) | Self::Genetic(_) | Self::GradientOperator(_) => return Ok(()),
         };
         match (selection, batch_size) {
             (Selection::Mu, Some(1)) => Err(ConfigError::TooFew {

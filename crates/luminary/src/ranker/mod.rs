@@ -1,18 +1,88 @@
 //! RANK: which rows an emitter learns from first.
 //!
-//! Every ranker gives each row a stage and a value; rows are sorted by stage, then by value, both descending. Ties
-//! keep the order of the rows, so a ranking is a function of what was told and nothing else.
+//! A ranking names the rows that have a value from best to worst. Ties keep the order of the rows, so that a ranking is
+//! a function of what was told and nothing else.
+
+mod column;
+mod pareto;
+mod staged;
+
+use std::any::Any;
 
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
-use crate::archive::Status;
+pub use column::Column;
+pub(crate) use column::check_columns;
+pub use pareto::ParetoRanker;
+pub use staged::StagedRanker;
+
 use crate::emitter::Feedback;
-use crate::error::ConfigError;
-use crate::restart::FLATNESS;
+use crate::error::{CheckpointError, ConfigError};
+use staged::{Stages, Value};
+
+/// Orders the rows of a generation.
+pub trait Ranker: Any + Send {
+    /// Orders the rows that have a value from best to worst: writes their numbers to `ranking`, which may hold anything
+    /// before. Rows without a value are left out.
+    fn rank(&mut self, feedback: &Feedback<'_>, ranking: &mut Vec<usize>) -> RankOutcome;
+
+    /// Starts anew: called when the emitter starts and whenever it restarts.
+    fn reset(&mut self, _rng: &mut WideRng) {}
+
+    /// Columns that the feedback must have. An archive that does not report them is refused when the scheduler is built.
+    fn requires(&self) -> Vec<Column> {
+        Vec::new()
+    }
+
+    /// By how many nearest elites the feedback must have the novelty of each row, if the ranker reads it. The scheduler
+    /// measures it; unlike [`Column::Novelty`], it is not for the archive to report.
+    fn novelty_neighbours(&self) -> Option<usize> {
+        None
+    }
+
+    /// What the ranker remembers between calls, for a checkpoint. A ranker that cannot be saved makes the checkpoint
+    /// fail, not the run.
+    ///
+    /// # Errors
+    /// When the ranker cannot be saved.
+    fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        Err(CheckpointError::Unsupported { what: "ranker" })
+    }
+
+    /// Takes over what [`to_bytes`](Self::to_bytes) of such a ranker returned.
+    ///
+    /// # Errors
+    /// Bytes of another ranker.
+    fn load_bytes(&mut self, _bytes: &[u8]) -> Result<(), CheckpointError> {
+        Err(CheckpointError::Unsupported { what: "ranker" })
+    }
+}
+
+impl dyn Ranker {
+    /// The ranker as the type it is, if it is a `T`.
+    pub fn downcast_ref<T: Ranker>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+/// Whether a ranking says anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RankOutcome {
+    /// Some rows are better than others, or there are too few to differ.
+    Different,
+    /// All rows rank alike, which leaves nothing to learn from.
+    Alike,
+}
+
+impl RankOutcome {
+    fn alike_if(is_alike: bool) -> Self {
+        if is_alike { Self::Alike } else { Self::Different }
+    }
+}
 
 /// The built-in rankers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RankerConfig {
     /// By improvement over the threshold (CMA-MAE).
@@ -32,158 +102,53 @@ pub enum RankerConfig {
         /// Number of nearest elites.
         n_neighbours: usize,
     },
+    /// By the novelty that the archive reports.
+    ReportedNovelty,
+    /// By the mean distance to the nearest fitter rows (dominated novelty search), which the archive reports.
+    DominatedNovelty,
     /// Fewest visits of the cell first (the paper's approximate density descent).
     Density,
+    /// Lowest density first (density descent search), which the archive estimates by kernels or a flow and reports.
+    KernelDensity,
+    /// By Pareto fronts of novelty and local competition, which the archive reports (novelty search with local
+    /// competition); within a front by crowding distance.
+    Nslc {
+        /// The name of a third value, which the archive reports or which is told with the rows.
+        #[serde(default)]
+        diversity: Option<String>,
+    },
 }
 
 impl RankerConfig {
-    pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        match self {
-            Self::Novelty { n_neighbours: 0 } => {
-                Err(ConfigError::TooFew { what: "the novelty ranker's neighbours", minimum: 1, found: 0 })
+    /// Novelty search with local competition as first published, with the diversity of genotypes as third value
+    /// (Lehman and Stanley, 2011).
+    pub fn nslc_classic() -> Self {
+        Self::Nslc { diversity: Some("genotypic_diversity".into()) }
+    }
+
+    /// Checks the settings and builds the ranker for measures with these bounds. It must be
+    /// [`reset`](Ranker::reset) before it ranks.
+    ///
+    /// # Errors
+    /// Settings out of range.
+    pub fn build(&self, measure_bounds: &[(f64, f64)]) -> Result<Box<dyn Ranker>, ConfigError> {
+        let (stages, value) = match *self {
+            Self::Improvement => (Stages::One, Value::Improvement),
+            Self::TwoStageImprovement => (Stages::ByStatus, Value::Improvement),
+            Self::Objective => (Stages::One, Value::Objective),
+            Self::TwoStageObjective => (Stages::ByStatus, Value::Objective),
+            Self::RandomDirection => (Stages::One, Value::Projection),
+            Self::TwoStageRandomDirection => (Stages::ByStatus, Value::Projection),
+            Self::Novelty { n_neighbours: found @ 0 } => {
+                return Err(ConfigError::TooFew { what: "the novelty ranker's neighbours", minimum: 1, found });
             }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Where a row stands: a larger stage, then a larger value, is better.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Rank {
-    /// 0 unless the ranker has stages.
-    stage: u8,
-    /// The value within the stage.
-    value: f64,
-}
-
-impl Rank {
-    /// A number that is smaller for a better rank and, of equal ranks, for the earlier row, which is its lowest 32 bits.
-    /// One number is compared faster than three.
-    fn key(self, row: u32) -> u128 {
-        let bits = self.value.to_bits();
-        // Ascending with the value, as in `f64::total_cmp`: all bits of a negative number turn, of others only the sign.
-        let ascending = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-        u128::from(u8::MAX - self.stage) << 96 | u128::from(!ascending) << 32 | u128::from(row)
-    }
-}
-
-/// A ranker with what it remembers between calls.
-#[derive(Clone, Debug)]
-pub struct Ranker {
-    config: RankerConfig,
-    /// Range of each measure, for directions.
-    measure_ranges: Vec<f64>,
-    /// The random direction; empty for other rankers.
-    pub(crate) direction: Vec<f64>,
-    ranks: Vec<Rank>,
-    keys: Vec<u128>,
-}
-
-impl Ranker {
-    /// A ranker for measures with these bounds. Rankers with a random direction draw it now.
-    pub fn new(config: RankerConfig, measure_bounds: &[(f64, f64)], rng: &mut WideRng) -> Self {
-        let measure_ranges = measure_bounds.iter().map(|(lower, upper)| upper - lower).collect();
-        let mut ranker = Self { config, measure_ranges, direction: Vec::new(), ranks: Vec::new(), keys: Vec::new() };
-        ranker.reset(rng);
-        ranker
-    }
-
-    /// Whether feedback must carry the novelty of each row, and by how many neighbours.
-    pub fn novelty_neighbours(&self) -> Option<usize> {
-        match self.config {
-            RankerConfig::Novelty { n_neighbours } => Some(n_neighbours),
-            _ => None,
-        }
-    }
-
-    /// Draws a new random direction, if the ranker has one, scaled to the ranges of the measures.
-    pub fn reset(&mut self, rng: &mut WideRng) {
-        if matches!(self.config, RankerConfig::RandomDirection | RankerConfig::TwoStageRandomDirection) {
-            self.direction.resize(self.measure_ranges.len(), 0.0);
-            rng.fill_normal(&mut self.direction);
-            self.direction.iter_mut().zip(&self.measure_ranges).for_each(|(direction, range)| *direction *= range);
-        }
-    }
-
-    /// Orders the rows from best to worst and returns whether they rank alike: best and worst in the same stage and
-    /// closer than [`FLATNESS`].
-    pub fn rank(&mut self, feedback: &Feedback<'_>, ranking: &mut Vec<usize>) -> bool {
-        let (config, direction) = (self.config, &self.direction);
-        self.ranks.clear();
-        self.ranks.extend((0..feedback.n_rows()).map(|row| rank_of(config, direction, feedback, row)));
-        order(&self.ranks, &mut self.keys, ranking)
-    }
-}
-
-/// Sorts rows by rank, descending and stable, and returns whether they are flat.
-fn order(ranks: &[Rank], keys: &mut Vec<u128>, ranking: &mut Vec<usize>) -> bool {
-    keys.clear();
-    keys.extend(ranks.iter().zip(0..).map(|(rank, row)| rank.key(row)));
-    keys.sort_unstable();
-    ranking.clear();
-    ranking.extend(keys.iter().map(|&key| key as u32 as usize));
-    let (Some(&best), Some(&worst)) = (ranking.first(), ranking.last()) else { return false };
-    let (best, worst) = (ranks[best], ranks[worst]);
-    // Equality first: two values of minus infinity (all rows invalid) have no difference but are alike.
-    ranks.len() >= 2
-        && best.stage == worst.stage
-        && (best.value == worst.value || (best.value - worst.value).abs() < FLATNESS)
-}
-
-fn rank_of(config: RankerConfig, direction: &[f64], feedback: &Feedback<'_>, row: usize) -> Rank {
-    let status = feedback.status[row];
-    if status == Status::Invalid {
-        return Rank { stage: 0, value: f64::NEG_INFINITY };
-    }
-    let stage = match status {
-        Status::Invalid | Status::Rejected => 0,
-        Status::Improved => 1,
-        Status::New => 2,
-    };
-    let projection = || feedback.measures_of(row).iter().zip(direction).map(|(measure, d)| measure * d).sum();
-    let (stage, value) = match config {
-        RankerConfig::Improvement => (0, feedback.delta[row]),
-        RankerConfig::TwoStageImprovement => (stage, feedback.delta[row]),
-        RankerConfig::Objective => (0, feedback.objectives[row]),
-        RankerConfig::TwoStageObjective => (stage, feedback.objectives[row]),
-        RankerConfig::RandomDirection => (0, projection()),
-        RankerConfig::TwoStageRandomDirection => (stage, projection()),
-        RankerConfig::Novelty { .. } => (0, feedback.novelty[row]),
-        RankerConfig::Density => (0, -(feedback.visits[row] as f64)),
-    };
-    Rank { stage, value }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ranks(values: &[(u8, f64)]) -> Vec<Rank> {
-        values.iter().map(|&(stage, value)| Rank { stage, value }).collect()
-    }
-
-    #[test]
-    fn stage_comes_before_value_and_ties_keep_their_order() {
-        let mut ranking = Vec::new();
-        let flat = order(&ranks(&[(0, 9.0), (2, 1.0), (1, 5.0), (2, 1.0), (2, 3.0)]), &mut Vec::new(), &mut ranking);
-        assert_eq!(ranking, [4, 1, 3, 2, 0]);
-        assert!(!flat);
-    }
-
-    #[test]
-    fn values_of_either_sign_and_without_end_are_in_order() {
-        let values = [0.0, -1.0, f64::NEG_INFINITY, 2.0, -0.5, f64::INFINITY, 1e-300, -1e300];
-        let mut ranking = Vec::new();
-        order(&ranks(&values.map(|value| (0, value))), &mut Vec::new(), &mut ranking);
-        assert_eq!(ranking, [5, 3, 6, 0, 4, 1, 7, 2]);
-    }
-
-    #[test]
-    fn equal_values_in_one_stage_are_flat() {
-        let is_flat = |values: &[(u8, f64)]| order(&ranks(values), &mut Vec::new(), &mut Vec::new());
-        assert!(is_flat(&[(1, 2.0), (1, 2.0 + 1e-13)]));
-        assert!(is_flat(&[(0, f64::NEG_INFINITY); 3]));
-        assert!(!is_flat(&[(0, 2.0), (1, 2.0)]));
-        assert!(!is_flat(&[(0, 2.0)]), "a single row has nothing to differ from");
+            Self::Novelty { n_neighbours } => (Stages::One, Value::Novelty { n_neighbours: Some(n_neighbours) }),
+            Self::ReportedNovelty => (Stages::One, Value::Novelty { n_neighbours: None }),
+            Self::DominatedNovelty => (Stages::One, Value::DominatedNovelty),
+            Self::Density => (Stages::One, Value::FewVisits),
+            Self::KernelDensity => (Stages::One, Value::LowDensity),
+            Self::Nslc { ref diversity } => return Ok(Box::new(ParetoRanker::new(diversity.clone()))),
+        };
+        Ok(Box::new(StagedRanker::new(stages, value, measure_bounds)))
     }
 }

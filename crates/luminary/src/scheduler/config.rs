@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Scheduler;
 use super::bandit::BanditConfig;
+use super::ticket::Order;
 use crate::archive::{
     Acceptance, Archive, ArchiveConfig, ArchiveKind, Cells, CellsConfig, CentroidSource, NonFinite, UpdateRule,
 };
@@ -33,6 +34,9 @@ pub struct SchedulerConfig {
     /// act on it, and the closed loop of `run` rejects and counts the row, because nobody could.
     #[serde(default)]
     pub non_finite: Option<NonFinite>,
+    /// In which order results take effect.
+    #[serde(default)]
+    pub order: Order,
 }
 
 /// Emitters with the same settings; each has its own random stream.

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::protocol::EmitterHandle;
 use crate::emitter::Emitter;
-use crate::problem::Problem;
 
 /// Whether to use threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,9 +90,9 @@ impl Drop for SetOnDrop<'_> {
 
 /// Calls `work` for each emitter that has rows, with its rows of the buffer, which holds `width` numbers a row.
 /// `rows[i]` are the rows of emitter `i`, in order and without gaps.
-pub(super) fn for_each_emitter(
+pub(super) fn for_each_emitter<E: EmitterHandle>(
     threads: Threads,
-    emitters: &mut [Box<dyn Emitter>],
+    emitters: &mut [E],
     rows: &[Range<usize>],
     buffer: &mut [f64],
     width: usize,
@@ -102,7 +102,7 @@ pub(super) fn for_each_emitter(
         [] => {}
         [emitter] => {
             if !rows[0].is_empty() {
-                work(emitter.as_mut(), rows[0].clone(), buffer);
+                work(&mut **emitter, rows[0].clone(), buffer);
             }
         }
         _ => {
@@ -118,36 +118,44 @@ pub(super) fn for_each_emitter(
     }
 }
 
-/// Evaluates rows, cut into about as many pieces as there are threads.
-pub(super) fn evaluate(
-    threads: Threads,
-    problem: &dyn Problem,
-    solutions: &[f64],
-    objectives: &mut [f64],
-    measures: &mut [f64],
-) {
-    let grain = objectives.len().div_ceil(threads.n_threads()).max(1);
-    evaluate_piece(threads, problem, grain, solutions, objectives, measures);
+/// Rows to evaluate, row by row in each buffer; `jacobians` may be empty.
+pub(crate) struct RowsMut<'a> {
+    pub(crate) solutions: &'a [f64],
+    pub(crate) objectives: &'a mut [f64],
+    pub(crate) measures: &'a mut [f64],
+    pub(crate) jacobians: &'a mut [f64],
 }
 
-fn evaluate_piece(
-    threads: Threads,
-    problem: &dyn Problem,
-    grain: usize,
-    solutions: &[f64],
-    objectives: &mut [f64],
-    measures: &mut [f64],
-) {
-    let n_rows = objectives.len();
-    if n_rows <= grain {
-        return problem.evaluate_batch(solutions, objectives, measures);
+impl<'a> RowsMut<'a> {
+    fn split_at(self, middle: usize) -> (Self, Self) {
+        let n_rows = self.objectives.len();
+        let (solutions, other_solutions) = self.solutions.split_at(self.solutions.len() / n_rows * middle);
+        let (measures, other_measures) = self.measures.split_at_mut(self.measures.len() / n_rows * middle);
+        let (jacobians, other_jacobians) = self.jacobians.split_at_mut(self.jacobians.len() / n_rows * middle);
+        let (objectives, other_objectives) = self.objectives.split_at_mut(middle);
+        (
+            Self { solutions, objectives, measures, jacobians },
+            Self {
+                solutions: other_solutions,
+                objectives: other_objectives,
+                measures: other_measures,
+                jacobians: other_jacobians,
+            },
+        )
     }
-    let middle = n_rows / 2;
-    let (solutions_left, solutions_right) = solutions.split_at(solutions.len() / n_rows * middle);
-    let (measures_left, measures_right) = measures.split_at_mut(measures.len() / n_rows * middle);
-    let (objectives_left, objectives_right) = objectives.split_at_mut(middle);
-    threads.join(
-        || evaluate_piece(threads, problem, grain, solutions_left, objectives_left, measures_left),
-        || evaluate_piece(threads, problem, grain, solutions_right, objectives_right, measures_right),
-    );
+}
+
+/// Calls `work` on the rows, cut into about as many pieces as there are threads.
+pub(crate) fn split_rows(threads: Threads, rows: RowsMut<'_>, work: &(impl Fn(RowsMut<'_>) + Sync)) {
+    let grain = rows.objectives.len().div_ceil(threads.n_threads()).max(1);
+    split_piece(threads, rows, grain, work);
+}
+
+fn split_piece(threads: Threads, rows: RowsMut<'_>, grain: usize, work: &(impl Fn(RowsMut<'_>) + Sync)) {
+    let n_rows = rows.objectives.len();
+    if n_rows <= grain {
+        return work(rows);
+    }
+    let (left, right) = rows.split_at(n_rows / 2);
+    threads.join(|| split_piece(threads, left, grain, work), || split_piece(threads, right, grain, work));
 }

@@ -84,7 +84,8 @@ impl GradientOptimizer {
     pub fn new(config: GradientConfig, theta: &[f64]) -> Result<Self, ConfigError> {
         config.check()?;
         let n_moments = if matches!(config, GradientConfig::Adam { .. }) { theta.len() } else { 0 };
-        let (first, second) = (vec![0.0; n_moments], vec![0.0; n_moments]);
+        let first = vec![0.0; n_moments];
+        let second = vec![0.0; n_moments];
         Ok(Self { config, state: GradientState { theta: theta.to_vec(), first, second, n_steps: 0 } })
     }
 

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stop::{GROWTH_LIMIT, check_growth_limit, stop_by_size};
 use super::weights::ParentWeights;
-use super::{EvolutionStrategy, StopReason, StrategyShape, expect_len};
+use super::{EvolutionStrategy, StopReason, StrategyShape, assert_parents_are_ranked, expect_len};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
 use crate::serde_floats;
@@ -90,8 +90,10 @@ impl LmMaEs {
         // One row alone has no better half to learn from.
         shape.check(2)?;
         check_growth_limit(config.growth_limit)?;
-        let (dim, batch_size) = (shape.dim, shape.batch_size);
-        let (n, lambda) = (dim as f64, batch_size as f64);
+        let dim = shape.dim;
+        let batch_size = shape.batch_size;
+        let n = dim as f64;
+        let lambda = batch_size as f64;
         let n_paths = config.n_paths.unwrap_or(4 + (3.0 * n.ln()) as usize);
         if n_paths == 0 {
             return Err(ConfigError::TooFew { what: "n_paths", minimum: 1, found: 0 });
@@ -143,14 +145,11 @@ impl LmMaEs {
 
     pub(super) fn load(&mut self, state: LmMaState) -> Result<(), CheckpointError> {
         let n = self.shape.dim;
-        for (expected, found) in [
-            (n, state.mean.len()),
-            (n, state.p_s.len()),
-            (n * self.c_d.len(), state.paths.len()),
-            (n * self.shape.batch_size, state.z.len()),
-        ] {
+        for (expected, found) in [(n, state.mean.len()), (n, state.p_s.len()), (n * self.c_d.len(), state.paths.len())]
+        {
             expect_len("LM-MA-ES state", expected, found)?;
         }
+        self.shape.check_noise("LM-MA-ES state", state.z.len())?;
         self.state = state;
         Ok(())
     }
@@ -158,7 +157,10 @@ impl LmMaEs {
 
 impl EvolutionStrategy for LmMaEs {
     fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]) {
-        let (n, c_d, state) = (self.shape.dim, &self.c_d, &mut self.state);
+        let n = self.shape.dim;
+        let c_d = &self.c_d;
+        let state = &mut self.state;
+        self.shape.resize_noise(&mut state.z, solutions);
         rng.fill_normal(&mut state.z);
         for (row, z) in solutions.chunks_exact_mut(n).zip(state.z.chunks_exact_mut(n)) {
             let sample = |z: &[f64], row: &mut [f64]| {
@@ -180,12 +182,14 @@ impl EvolutionStrategy for LmMaEs {
     }
 
     fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize) {
+        assert_parents_are_ranked(ranking, n_parents);
         if n_parents == 0 {
             return;
         }
         self.parents.prepare(n_parents);
         let ParentWeights { weights, mu_eff } = &self.parents;
-        let (n, state) = (self.shape.dim, &mut self.state);
+        let n = self.shape.dim;
+        let state = &mut self.state;
 
         // Recombination: y <- y + sigma sum w_i d_i is the weighted mean of the parents, because the weights sum to one.
         kernels::weighted_rows(solutions, n, ranking, weights, &mut state.mean);
@@ -227,6 +231,10 @@ impl EvolutionStrategy for LmMaEs {
 
     fn batch_size(&self) -> usize {
         self.shape.batch_size
+    }
+
+    fn n_asked(&self) -> Option<usize> {
+        Some(self.state.z.len() / self.shape.dim)
     }
 }
 
@@ -273,7 +281,8 @@ mod tests {
     fn adapted(n_iterations: usize, bounds: Option<Bounds>) -> LmMaEs {
         let shape = StrategyShape { dim: DIM, batch_size: 8, sigma0: 0.5, bounds };
         let mut strategy = LmMaEs::new(&LmMaConfig { n_paths: Some(4), ..Default::default() }, shape).unwrap();
-        let (mut rng, mut solutions) = (WideRng::new(1), vec![0.0; DIM * 8]);
+        let mut rng = WideRng::new(1);
+        let mut solutions = vec![0.0; DIM * 8];
         for iteration in 0..n_iterations {
             strategy.ask(&mut rng, &mut solutions);
             let ranking: Vec<usize> = (0..8).map(|row| (row + iteration) % 8).collect();
@@ -316,7 +325,8 @@ mod tests {
             let mut strategy = adapted(n_iterations, None);
             let mut solutions = vec![0.0; DIM * 8];
             strategy.ask(&mut WideRng::new(2), &mut solutions);
-            let (matrix, state) = (dense(&strategy), &strategy.state);
+            let matrix = dense(&strategy);
+            let state = &strategy.state;
             for (row, z) in solutions.chunks_exact(DIM).zip(state.z.chunks_exact(DIM)) {
                 for i in 0..DIM {
                     let d: f64 = (0..DIM).map(|j| matrix[i][j] * z[j]).sum();
@@ -334,8 +344,10 @@ mod tests {
         let old = strategy.state.clone();
         strategy.tell(&solutions, &[6, 1, 0, 2, 3, 4, 5, 7], 2);
         // Two parents: weights ln(2.5) and ln(2.5) - ln(2), normalised.
-        let (first, second) = (2.5_f64.ln(), 1.25_f64.ln());
-        let (w_1, w_2) = (first / (first + second), second / (first + second));
+        let first = 2.5_f64.ln();
+        let second = 1.25_f64.ln();
+        let w_1 = first / (first + second);
+        let w_2 = second / (first + second);
         let mu_eff = 1.0 / (w_1 * w_1 + w_2 * w_2);
         let follow = |path: f64, rate: f64, j: usize| {
             let z_mean = w_1 * old.z[6 * DIM + j] + w_2 * old.z[DIM + j];
@@ -359,7 +371,8 @@ mod tests {
         let mut solutions = vec![0.0; DIM * 8];
         strategy.ask(&mut WideRng::new(2), &mut solutions);
         assert!(solutions.contains(&0.2), "no row was repaired, so the test says nothing");
-        let (matrix, state) = (dense(&strategy), &strategy.state);
+        let matrix = dense(&strategy);
+        let state = &strategy.state;
         for (row, z) in solutions.chunks_exact(DIM).zip(state.z.chunks_exact(DIM)) {
             for i in 0..DIM {
                 let d: f64 = (0..DIM).map(|j| matrix[i][j] * z[j]).sum();
@@ -383,7 +396,8 @@ mod tests {
     /// Minimises until the strategy stops, and says why it did.
     fn stop_reason(cost: impl Fn(&[f64]) -> f64) -> Option<StopReason> {
         let mut strategy = adapted(0, None);
-        let (mut rng, mut solutions) = (WideRng::new(1), vec![0.0; DIM * 8]);
+        let mut rng = WideRng::new(1);
+        let mut solutions = vec![0.0; DIM * 8];
         for _ in 0..10_000 {
             strategy.ask(&mut rng, &mut solutions);
             let costs: Vec<f64> = solutions.chunks_exact(DIM).map(&cost).collect();

@@ -11,6 +11,7 @@ pub mod sep_cma;
 mod stop;
 mod weights;
 
+use std::any::Any;
 use std::borrow::Cow;
 
 use luminary_math::WideRng;
@@ -28,12 +29,21 @@ use crate::error::{CheckpointError, ConfigError};
 /// A distribution to sample from that learns from rankings.
 ///
 /// The order of calls is `ask`, `tell`, `ask`, ...; `reset` may come at any time and starts anew.
-pub trait EvolutionStrategy: Send {
-    /// Draws `batch_size` solutions, row by row.
+pub trait EvolutionStrategy: Any + Send {
+    /// Draws as many solutions as there is room for, row by row: `batch_size`, or more if some of them may never be
+    /// evaluated (over-issue), up to [`MAX_BATCH_SIZE`].
+    ///
+    /// # Panics
+    /// With room for fewer or more rows than that, or not for whole ones.
     fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]);
 
-    /// Moves the distribution towards the `n_parents` best rows. `solutions` are the rows of the last `ask`,
-    /// `ranking` names them from best to worst. With no parents only the evaluations count.
+    /// Moves the distribution towards the `n_parents` best rows. `solutions` are all rows of the last `ask`; `ranking`
+    /// names, best first, those of them that count, each once. Rows that it does not name, because they have no value or
+    /// are surplus, have no influence. Rates that depend on the number of rows are those of `batch_size`, however many
+    /// were drawn or count. With no parents only the evaluations count.
+    ///
+    /// # Panics
+    /// With more parents than ranked rows, or a ranking of rows that were not drawn.
     fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize);
 
     /// Whether the distribution has collapsed, blown up or become numerically useless.
@@ -45,8 +55,42 @@ pub trait EvolutionStrategy: Send {
     /// The centre of the distribution.
     fn mean(&self) -> &[f64];
 
-    /// Rows of an `ask`.
+    /// Rows that a `tell` expects to count, and the least that an `ask` draws.
     fn batch_size(&self) -> usize;
+
+    /// Rows of the last `ask`, which the next `tell` must be about; `None` if the strategy does not say.
+    fn n_asked(&self) -> Option<usize> {
+        None
+    }
+
+    /// What the strategy has learnt, for a checkpoint. A strategy that cannot be saved makes the checkpoint fail, not the
+    /// run.
+    ///
+    /// # Errors
+    /// When the strategy cannot be saved.
+    fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        Err(CheckpointError::Unsupported { what: "strategy" })
+    }
+
+    /// Takes over what [`to_bytes`](Self::to_bytes) of such a strategy returned.
+    ///
+    /// # Errors
+    /// Bytes of another strategy.
+    fn load_bytes(&mut self, _bytes: &[u8]) -> Result<(), CheckpointError> {
+        Err(CheckpointError::Unsupported { what: "strategy" })
+    }
+}
+
+impl dyn EvolutionStrategy {
+    /// The strategy as the type it is, if it is a `T`.
+    pub fn downcast_ref<T: EvolutionStrategy>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+
+    /// The strategy as the type it is, if it is a `T`.
+    pub fn downcast_mut<T: EvolutionStrategy>(&mut self) -> Option<&mut T> {
+        (self as &mut dyn Any).downcast_mut()
+    }
 }
 
 /// Why a strategy cannot go on from where it is. Each is an event of the algorithm, not an error.
@@ -93,7 +137,7 @@ pub const MAX_BATCH_SIZE: usize = 1 << 20;
 pub struct StrategyShape {
     /// Number of components.
     pub dim: usize,
-    /// Rows of an `ask`.
+    /// Rows that a `tell` expects to count, and the least that an `ask` draws.
     pub batch_size: usize,
     /// Initial step size.
     pub sigma0: f64,
@@ -125,6 +169,35 @@ impl StrategyShape {
         let too_large = ConfigError::StrategyMemory { dim: self.dim, bytes: 8 * n_entries };
         let Ok(n_entries) = usize::try_from(n_entries) else { return Err(too_large) };
         Vec::<f64>::new().try_reserve_exact(n_entries).map_err(|_| too_large)
+    }
+
+    /// Gives the noise behind the rows of an `ask` as many rows. Only more of them than ever before allocate.
+    fn resize_noise(&self, noise: &mut Vec<f64>, solutions: &[f64]) {
+        assert!(
+            self.are_askable_rows(solutions.len()),
+            "ask: expected room for {} to {MAX_BATCH_SIZE} rows of {} values, found room for {} values",
+            self.batch_size,
+            self.dim,
+            solutions.len()
+        );
+        noise.resize(solutions.len(), 0.0);
+    }
+
+    /// Checks the noise in a loaded state: it has the rows of some `ask`, which may have drawn more than a batch.
+    fn check_noise(&self, what: &'static str, n_values: usize) -> Result<(), CheckpointError> {
+        if self.are_askable_rows(n_values) {
+            return Ok(());
+        }
+        Err(CheckpointError::Mismatch {
+            what,
+            expected: format!("noise of {} to {MAX_BATCH_SIZE} rows of {} values", self.batch_size, self.dim),
+            found: format!("{n_values} values"),
+        })
+    }
+
+    /// Whether this many values are whole rows, and as many as an `ask` may draw.
+    fn are_askable_rows(&self, n_values: usize) -> bool {
+        n_values.is_multiple_of(self.dim) && (self.batch_size..=MAX_BATCH_SIZE).contains(&(n_values / self.dim))
     }
 }
 
@@ -204,7 +277,7 @@ impl Strategy {
 
     pub(crate) fn save(&self) -> StrategyState<'_> {
         match self {
-            Self::CmaEs(strategy) => StrategyState::CmaEs(Cow::Borrowed(&strategy.state)),
+            Self::CmaEs(strategy) => StrategyState::CmaEs(strategy.save()),
             Self::SepCmaEs(strategy) => StrategyState::SepCmaEs(Cow::Borrowed(&strategy.state)),
             Self::LmMaEs(strategy) => StrategyState::LmMaEs(Cow::Borrowed(&strategy.state)),
             Self::OpenAiEs(strategy) => StrategyState::OpenAiEs(Cow::Borrowed(&strategy.state)),
@@ -213,28 +286,59 @@ impl Strategy {
 
     pub(crate) fn load(&mut self, state: StrategyState<'_>) -> Result<(), CheckpointError> {
         match (self, state) {
-            (Self::CmaEs(strategy), StrategyState::CmaEs(state)) => strategy.load(state.into_owned()),
+            (Self::CmaEs(strategy), StrategyState::CmaEs(state)) => strategy.load(state),
             (Self::SepCmaEs(strategy), StrategyState::SepCmaEs(state)) => strategy.load(state.into_owned()),
             (Self::LmMaEs(strategy), StrategyState::LmMaEs(state)) => strategy.load(state.into_owned()),
             (Self::OpenAiEs(strategy), StrategyState::OpenAiEs(state)) => strategy.load(state.into_owned()),
-            (_, state) => Err(CheckpointError::Mismatch {
-                what: "strategy",
-                expected: "the strategy of the configuration".into(),
-                found: state.name().into(),
-            }),
+            (_, state) => Err(state.unexpected()),
         }
+    }
+}
+
+impl EvolutionStrategy for Strategy {
+    fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]) {
+        self.get_mut().ask(rng, solutions);
+    }
+
+    fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize) {
+        self.get_mut().tell(solutions, ranking, n_parents);
+    }
+
+    fn stop_reason(&self) -> Option<StopReason> {
+        self.get().stop_reason()
+    }
+
+    fn reset(&mut self, mean: &[f64]) {
+        self.get_mut().reset(mean);
+    }
+
+    fn mean(&self) -> &[f64] {
+        self.get().mean()
+    }
+
+    fn batch_size(&self) -> usize {
+        self.get().batch_size()
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        self.to_bytes()
+    }
+
+    fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
+        self.load_bytes(bytes)
     }
 }
 
 /// A strategy's part of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::enum_variant_names, reason = "they are the strategies' names")]
 pub(crate) enum StrategyState<'a> {
-    CmaEs(Cow<'a, cma::CmaState>),
+    CmaEs(cma::CmaState<'a>),
     SepCmaEs(Cow<'a, sep_cma::SepCmaState>),
     LmMaEs(Cow<'a, lm_ma::LmMaState>),
     OpenAiEs(Cow<'a, open_ai::OpenAiState>),
+    /// Of a custom strategy, in its own encoding.
+    Custom(serde_bytes::ByteBuf),
 }
 
 impl StrategyState<'_> {
@@ -244,8 +348,24 @@ impl StrategyState<'_> {
             Self::SepCmaEs(_) => "sep-CMA-ES",
             Self::LmMaEs(_) => "LM-MA-ES",
             Self::OpenAiEs(_) => "OpenAI-ES",
+            Self::Custom(_) => "a custom strategy",
         }
     }
+
+    /// The error of a state that is another strategy's.
+    pub(crate) fn unexpected(&self) -> CheckpointError {
+        CheckpointError::Mismatch {
+            what: "strategy",
+            expected: "the strategy of the emitter".into(),
+            found: self.name().into(),
+        }
+    }
+}
+
+/// Refuses more parents than there are ranked rows to take them from.
+fn assert_parents_are_ranked(ranking: &[usize], n_parents: usize) {
+    let n_ranked = ranking.len();
+    assert!(n_parents <= n_ranked, "tell: expected at most {n_ranked} parents, the ranked rows, found {n_parents}");
 }
 
 /// Checks the length of a list in a loaded state.

@@ -2,7 +2,12 @@
 //! Learning", 2017): a Gaussian of fixed width whose centre follows an estimated gradient, by Adam unless told otherwise.
 //!
 //! Samples are mirrored and the ranking is turned into centred ranks (the paper's Section 2: antithetic sampling and
-//! fitness shaping). All rows enter, so selection matters in one way only: with no parents nothing moves.
+//! fitness shaping). All ranked rows enter, so selection matters in one way only: with no parents nothing moves.
+//!
+//! Ranks are centred over the rows that are ranked, and the estimate is their mean: a row that is left out contributes
+//! nothing, and its mirror image, if that is ranked, contributes alone. One ranked row has no better and no worse to tell
+//! a direction from, and moves nothing. Surplus rows are mirrored among themselves, so that the first `batch_size` rows
+//! are whole pairs; one of an odd number has no mirror image.
 //!
 //! Deviations from pyribs: it does not enforce bounds, and its mirrored gradient is twice as long (it divides by half the
 //! batch, which Adam does not notice). With bounds, the noise in the gradient is that of the solutions which were really
@@ -14,7 +19,7 @@ use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
 use super::gradient::{GradientConfig, GradientOptimizer};
-use super::{EvolutionStrategy, StopReason, StrategyShape, expect_len};
+use super::{EvolutionStrategy, StopReason, StrategyShape, assert_parents_are_ranked};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
 use crate::serde_floats;
@@ -41,7 +46,7 @@ impl Default for OpenAiConfig {
 pub struct OpenAiEs {
     config: OpenAiConfig,
     shape: StrategyShape,
-    /// Weight of each rank, best first.
+    /// Weight of each rank, best first, for the number of rows ranked last.
     utilities: Vec<f64>,
     pub(super) state: OpenAiState,
     gradient: Vec<f64>,
@@ -62,7 +67,8 @@ impl OpenAiEs {
     pub fn new(config: &OpenAiConfig, shape: StrategyShape) -> Result<Self, ConfigError> {
         // Centred ranks divide by the batch size less one.
         shape.check(2)?;
-        let (n, batch_size) = (shape.dim, shape.batch_size);
+        let n = shape.dim;
+        let batch_size = shape.batch_size;
         if config.mirror && !batch_size.is_multiple_of(2) {
             return Err(ConfigError::Value {
                 what: "batch_size",
@@ -72,16 +78,27 @@ impl OpenAiEs {
         }
         let gradient = vec![0.0; n];
         let optimizer = GradientOptimizer::new(config.optimizer, &gradient)?;
-        // Centred ranks from 1/2 for the best to -1/2 for the worst, with the factor 1 / (lambda sigma) of the gradient
-        // estimate (Algorithm 1, line 5).
-        let scale = 1.0 / (batch_size as f64 * shape.sigma0);
-        let utilities = (0..batch_size).map(|rank| scale * (0.5 - rank as f64 / (batch_size - 1) as f64)).collect();
         let state = OpenAiState { optimizer, noise: vec![0.0; n * batch_size], stopped: None };
-        Ok(Self { config: config.clone(), shape, utilities, state, gradient })
+        let utilities = Vec::with_capacity(batch_size);
+        let mut strategy = Self { config: config.clone(), shape, utilities, state, gradient };
+        strategy.prepare_utilities(batch_size);
+        Ok(strategy)
+    }
+
+    /// Makes the utilities those of `n_ranked >= 2` ranked rows: centred ranks from 1/2 for the best to -1/2 for the
+    /// worst, with the factor 1 / (n sigma) of the gradient estimate (Algorithm 1, line 5).
+    fn prepare_utilities(&mut self, n_ranked: usize) {
+        if self.utilities.len() == n_ranked {
+            return;
+        }
+        let scale = 1.0 / (n_ranked as f64 * self.shape.sigma0);
+        let utility = |rank| scale * (0.5 - rank as f64 / (n_ranked - 1) as f64);
+        self.utilities.clear();
+        self.utilities.extend((0..n_ranked).map(utility));
     }
 
     pub(super) fn load(&mut self, state: OpenAiState) -> Result<(), CheckpointError> {
-        expect_len("OpenAI-ES state", self.state.noise.len(), state.noise.len())?;
+        self.shape.check_noise("OpenAI-ES state", state.noise.len())?;
         // The settings are those of the configuration, so only the optimiser's state is taken over.
         self.state.optimizer.load(state.optimizer.state)?;
         self.state.noise = state.noise;
@@ -92,12 +109,14 @@ impl OpenAiEs {
 
 impl EvolutionStrategy for OpenAiEs {
     fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]) {
-        let (n, sigma) = (self.shape.dim, self.shape.sigma0);
+        let n = self.shape.dim;
+        let sigma = self.shape.sigma0;
         let OpenAiState { optimizer, noise, .. } = &mut self.state;
+        self.shape.resize_noise(noise, solutions);
         if self.config.mirror {
-            let (first, second) = noise.split_at_mut(solutions.len() / 2);
-            rng.fill_normal(first);
-            kernels::scale_into(first, -1.0, second);
+            let (batch, surplus) = noise.split_at_mut(n * self.shape.batch_size);
+            fill_mirrored(rng, batch, n);
+            fill_mirrored(rng, surplus, n);
         } else {
             rng.fill_normal(noise);
         }
@@ -115,9 +134,11 @@ impl EvolutionStrategy for OpenAiEs {
     }
 
     fn tell(&mut self, _solutions: &[f64], ranking: &[usize], n_parents: usize) {
-        if n_parents == 0 {
+        assert_parents_are_ranked(ranking, n_parents);
+        if n_parents == 0 || ranking.len() < 2 {
             return;
         }
+        self.prepare_utilities(ranking.len());
         let state = &mut self.state;
         kernels::weighted_rows(&state.noise, self.shape.dim, ranking, &self.utilities, &mut self.gradient);
         state.optimizer.step(&self.gradient);
@@ -145,6 +166,19 @@ impl EvolutionStrategy for OpenAiEs {
     fn batch_size(&self) -> usize {
         self.shape.batch_size
     }
+
+    fn n_asked(&self) -> Option<usize> {
+        Some(self.state.noise.len() / self.shape.dim)
+    }
+}
+
+/// Draws the first half of the rows, which the second half mirrors. Of an odd number, the last row drawn has no mirror
+/// image.
+fn fill_mirrored(rng: &mut WideRng, noise: &mut [f64], dim: usize) {
+    let n_pairs = noise.len() / dim / 2;
+    let (drawn, mirrored) = noise.split_at_mut(noise.len() - n_pairs * dim);
+    rng.fill_normal(drawn);
+    kernels::scale_into(&drawn[..mirrored.len()], -1.0, mirrored);
 }
 
 /// `x <- theta + sigma noise`.
@@ -199,6 +233,84 @@ mod tests {
     }
 
     #[test]
+    fn surplus_rows_are_mirrored_among_themselves() {
+        let mut strategy = strategy(&OpenAiConfig::default(), 4, None);
+        let mut solutions = vec![0.0; DIM * 9];
+        strategy.ask(&mut WideRng::new(1), &mut solutions);
+        let row = |i: usize| &solutions[i * DIM..][..DIM];
+        let is_mirror_image = |i: usize, j: usize| row(i).iter().zip(row(j)).all(|(x, y)| *x == -y);
+        for (i, image) in [(0, 2), (1, 3), (4, 7), (5, 8)] {
+            assert!(is_mirror_image(i, image), "{i} {image}");
+        }
+        assert!((0..9).all(|other| !is_mirror_image(6, other)), "the odd row is alone");
+    }
+
+    #[test]
+    fn a_partial_ranking_is_centred_over_the_rows_it_names() {
+        let optimizer = GradientConfig::Ascent { learning_rate: 0.25 };
+        let mut strategy = strategy(&OpenAiConfig { optimizer, mirror: true }, 6, None);
+        let mut solutions = vec![0.0; DIM * 8];
+        strategy.ask(&mut WideRng::new(4), &mut solutions);
+        // Rows 1 and 4 are a pair, rows 0 and 5 have lost their mirror images, row 7 is a surplus one.
+        let ranking = [4, 7, 1, 0, 5];
+        strategy.tell(&solutions, &ranking, 2);
+        let utilities = [0.5, 0.25, 0.0, -0.25, -0.5];
+        for j in 0..DIM {
+            // theta was zero, so noise = x / sigma.
+            let sum: f64 = ranking.iter().zip(utilities).map(|(row, u)| u * solutions[row * DIM + j] / 0.5).sum();
+            assert!((strategy.mean()[j] - 0.25 * sum / (5.0 * 0.5)).abs() < 1e-12, "{j}");
+        }
+    }
+
+    #[test]
+    fn a_single_ranked_row_moves_nothing() {
+        let mut strategy = strategy(&OpenAiConfig::default(), 4, None);
+        let mut rng = WideRng::new(4);
+        let mut solutions = vec![0.0; DIM * 4];
+        strategy.ask(&mut rng, &mut solutions);
+        strategy.tell(&solutions, &[3, 0, 1, 2], 2);
+        let mean = strategy.mean().to_vec();
+        strategy.ask(&mut rng, &mut solutions);
+        strategy.tell(&solutions, &[2], 1);
+        assert_eq!(strategy.mean(), mean, "not even by momentum");
+    }
+
+    /// Gradient ascent takes nothing but sums, products and divisions, so these are the bits of every machine. They were
+    /// recorded when a ranking had to name every row.
+    #[test]
+    fn full_rankings_give_the_bits_they_always_gave() {
+        let optimizer = GradientConfig::Ascent { learning_rate: 0.1 };
+        for (mirror, dim, n_iterations, recorded) in [
+            (false, 7, 60, 0xb6fe_421d_d75a_fc50),
+            (false, 60, 60, 0xb445_c71d_c9fe_d946),
+            (false, 300, 30, 0xa7c4_a0a6_de4b_4d95),
+            (true, 7, 60, 0x79c5_2b1f_22cb_9156),
+            (true, 60, 60, 0x2eb8_f696_2c60_7fea),
+            (true, 300, 30, 0xa50f_d39c_eaf5_efab),
+        ] {
+            let shape = StrategyShape { dim, batch_size: 12, sigma0: 0.5, bounds: None };
+            let mut strategy = OpenAiEs::new(&OpenAiConfig { optimizer, mirror }, shape).unwrap();
+            strategy.reset(&vec![0.3; dim]);
+            let mut rng = WideRng::new(5);
+            let mut solutions = vec![0.0; dim * 12];
+            let mut digest: u64 = 0xcbf2_9ce4_8422_2325;
+            for _ in 0..n_iterations {
+                strategy.ask(&mut rng, &mut solutions);
+                let weighted = |(i, x): (usize, &f64)| (1.0 + i as f64) * (x - 1.0) * (x - 1.0);
+                let costs: Vec<f64> =
+                    solutions.chunks_exact(dim).map(|row| row.iter().enumerate().map(weighted).sum()).collect();
+                let mut ranking: Vec<usize> = (0..12).collect();
+                ranking.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+                strategy.tell(&solutions, &ranking, 6);
+                for byte in solutions.iter().flat_map(|x| x.to_le_bytes()) {
+                    digest = (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+                }
+            }
+            assert_eq!(digest, recorded, "mirror {mirror}, n = {dim}");
+        }
+    }
+
+    #[test]
     fn an_odd_batch_cannot_be_mirrored() {
         let shape = StrategyShape { dim: 3, batch_size: 7, sigma0: 1.0, bounds: None };
         let message = OpenAiEs::new(&OpenAiConfig::default(), shape.clone()).unwrap_err().to_string();
@@ -210,7 +322,8 @@ mod tests {
     fn a_diverging_centre_stops() {
         let config = OpenAiConfig { optimizer: GradientConfig::Ascent { learning_rate: f64::MAX }, mirror: false };
         let mut strategy = strategy(&config, 4, None);
-        let (mut rng, mut solutions) = (WideRng::new(1), vec![0.0; DIM * 4]);
+        let mut rng = WideRng::new(1);
+        let mut solutions = vec![0.0; DIM * 4];
         for _ in 0..50 {
             strategy.ask(&mut rng, &mut solutions);
             strategy.tell(&solutions, &[0, 1, 2, 3], 2);

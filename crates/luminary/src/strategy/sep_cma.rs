@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stop::{GROWTH_LIMIT, MAX_CONDITION, check_growth_limit, stop_by_size};
 use super::weights::ParentWeights;
-use super::{EvolutionStrategy, StopReason, StrategyShape, expect_len};
+use super::{EvolutionStrategy, StopReason, StrategyShape, assert_parents_are_ranked, expect_len};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
 use crate::serde_floats;
@@ -88,7 +88,8 @@ impl SepCmaEs {
         // One row alone has no better half to learn from.
         shape.check(2)?;
         check_growth_limit(config.growth_limit)?;
-        let (n, batch_size) = (shape.dim, shape.batch_size);
+        let n = shape.dim;
+        let batch_size = shape.batch_size;
         let state = SepCmaState {
             mean: vec![0.0; n],
             sigma: shape.sigma0,
@@ -118,7 +119,9 @@ impl SepCmaEs {
     /// Adapts the diagonal of the covariance: decay, rank-one and rank-mu. Since `y_i = sqrt(c) z_i`, the rank-mu term
     /// `c_mu sum w_i y_i^2` is c itself times a factor.
     fn adapt_variances(&mut self, ranking: &[usize], h: f64) {
-        let (n, rates, state) = (self.shape.dim, self.rates, &mut self.state);
+        let n = self.shape.dim;
+        let rates = self.rates;
+        let state = &mut self.state;
         let z_squares = &mut self.scratch.z_squares;
         z_squares.fill(0.0);
         for (&weight, &row) in self.parents.weights.iter().zip(ranking) {
@@ -151,15 +154,10 @@ impl SepCmaEs {
 
     pub(super) fn load(&mut self, state: SepCmaState) -> Result<(), CheckpointError> {
         let n = self.shape.dim;
-        for (expected, found) in [
-            (n, state.mean.len()),
-            (n, state.p_s.len()),
-            (n, state.p_c.len()),
-            (n, state.c.len()),
-            (n * self.shape.batch_size, state.z.len()),
-        ] {
-            expect_len("sep-CMA-ES state", expected, found)?;
+        for found in [state.mean.len(), state.p_s.len(), state.p_c.len(), state.c.len()] {
+            expect_len("sep-CMA-ES state", n, found)?;
         }
+        self.shape.check_noise("sep-CMA-ES state", state.z.len())?;
         self.state = state;
         Ok(())
     }
@@ -167,9 +165,11 @@ impl SepCmaEs {
 
 impl EvolutionStrategy for SepCmaEs {
     fn ask(&mut self, rng: &mut WideRng, solutions: &mut [f64]) {
-        let (n, state) = (self.shape.dim, &mut self.state);
+        let n = self.shape.dim;
+        let state = &mut self.state;
         let deviations = &mut self.scratch.deviations;
         deviations.iter_mut().zip(&state.c).for_each(|(deviation, c)| *deviation = c.sqrt());
+        self.shape.resize_noise(&mut state.z, solutions);
         rng.fill_normal(&mut state.z);
         for (row, z) in solutions.chunks_exact_mut(n).zip(state.z.chunks_exact_mut(n)) {
             sample(&state.mean, state.sigma, deviations, z, row);
@@ -186,6 +186,7 @@ impl EvolutionStrategy for SepCmaEs {
     }
 
     fn tell(&mut self, solutions: &[f64], ranking: &[usize], n_parents: usize) {
+        assert_parents_are_ranked(ranking, n_parents);
         self.state.generations += 1;
         if n_parents == 0 {
             return;
@@ -193,7 +194,9 @@ impl EvolutionStrategy for SepCmaEs {
         if self.parents.prepare(n_parents) {
             self.rates = Rates::new(self.shape.dim, self.parents.mu_eff);
         }
-        let (n, rates, state) = (self.shape.dim, self.rates, &mut self.state);
+        let n = self.shape.dim;
+        let rates = self.rates;
+        let state = &mut self.state;
 
         // Recombination: the mean moves to the weighted mean of the parents, and with it the mean of their z.
         kernels::weighted_rows(solutions, n, ranking, &self.parents.weights, &mut state.mean);
@@ -240,6 +243,10 @@ impl EvolutionStrategy for SepCmaEs {
 
     fn batch_size(&self) -> usize {
         self.shape.batch_size
+    }
+
+    fn n_asked(&self) -> Option<usize> {
+        Some(self.state.z.len() / self.shape.dim)
     }
 }
 
@@ -301,7 +308,8 @@ mod tests {
     /// Asks, ranks by a cost and tells, until the strategy stops or the iterations are used up.
     fn minimise(strategy: &mut SepCmaEs, n_iterations: usize, cost: impl Fn(&[f64]) -> f64) {
         let mut rng = WideRng::new(3);
-        let (dim, batch_size) = (strategy.shape.dim, strategy.shape.batch_size);
+        let dim = strategy.shape.dim;
+        let batch_size = strategy.shape.batch_size;
         let mut solutions = vec![0.0; dim * batch_size];
         for _ in 0..n_iterations {
             strategy.ask(&mut rng, &mut solutions);
@@ -344,7 +352,8 @@ mod tests {
         let old = strategy.state.clone();
         let ranking: Vec<usize> = (0..10).rev().collect();
         strategy.tell(&solutions, &ranking, 5);
-        let (rates, new) = (strategy.rates, &strategy.state);
+        let rates = strategy.rates;
+        let new = &strategy.state;
         for j in 0..4 {
             let steps = ranking[..5].iter().map(|row| (solutions[row * 4 + j] - old.mean[j]) / old.sigma);
             let rank_mu: f64 = steps.zip(&strategy.parents.weights).map(|(y, weight)| weight * y * y).sum();

@@ -6,13 +6,15 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use luminary::WideRng;
 use luminary::archive::UpdateRule;
 use luminary::preset::Preset;
 use luminary::problem::Problem;
 use luminary::scheduler::{Observer, Scheduler};
+use luminary::strategy::{Strategy, StrategyShape};
 use luminary_domains::LinearProjection;
 
-use crate::common::{preset_config, scenarios};
+use crate::common::{preset_config, scenarios, strategies};
 
 struct Counting;
 
@@ -93,7 +95,7 @@ fn cma_mae_cma_maega_and_map_elites_allocate_nothing_after_the_first_iteration()
             let problem = LinearProjection::sphere(n).unwrap();
             let mut scheduler = preset.for_problem(&problem.spec()).build().unwrap();
             let mut meter = Meter { n_free: 1, ..Meter::default() };
-            scheduler.run_differentiable_observed(&problem, n_iterations, &mut meter).unwrap();
+            scheduler.run_observed(&problem, n_iterations, &mut meter).unwrap();
             assert_eq!(meter.n_iterations, n_iterations);
             assert_eq!(meter.offender, None, "{preset}, n = {n}: (iteration, requests)");
         }
@@ -110,7 +112,7 @@ fn restarts_the_batch_rule_and_every_other_preset_allocate_nothing_either() {
             config.archive.rule = rule;
             let mut scheduler = config.build().unwrap();
             let mut meter = Meter { n_free: 1, ..Meter::default() };
-            scheduler.run_differentiable_observed(&problem, 400, &mut meter).unwrap();
+            scheduler.run_observed(&problem, 400, &mut meter).unwrap();
             assert_eq!(meter.offender, None, "{preset}, {rule:?}: (iteration, requests)");
             n_restarts += scheduler.restarts().total();
         }
@@ -125,9 +127,33 @@ fn bandits_bounds_rankers_and_strategies_settle_too() {
         // A bandit may need larger buffers when it first picks other emitters; novelty looks at all elites, whose
         // number grows, and only grids and centroids reserve the room of all their elites.
         let mut meter = Meter { n_free: 100, ..Meter::default() };
-        scheduler.run_differentiable_observed(scenario.problem.as_ref(), 200, &mut meter).unwrap();
+        scheduler.run_observed(scenario.problem.as_ref(), 200, &mut meter).unwrap();
         if !scenario.name.contains("Novelty") && !scenario.name.starts_with("archive") {
             assert_eq!(meter.offender, None, "{}: (iteration, requests)", scenario.name);
+        }
+    }
+}
+
+#[test]
+fn surplus_rows_and_partial_rankings_allocate_nothing_after_the_first_iteration() {
+    const BATCH_SIZE: usize = 12;
+    const N_DRAWN: usize = 15;
+    for dim in [4, 60] {
+        for (name, config) in strategies() {
+            let shape = StrategyShape { dim, batch_size: BATCH_SIZE, sigma0: 0.5, bounds: None };
+            let mut strategy = Strategy::new(&config, shape, &vec![0.3; dim]).unwrap();
+            let mut rng = WideRng::new(1);
+            let mut rows = vec![0.0; N_DRAWN * dim];
+            let ranking: Vec<usize> = (0..N_DRAWN).rev().collect();
+            let mut after_the_first = None;
+            for iteration in 0..60 {
+                // Every number of ranked rows has its turn, from a whole batch to none.
+                let n_ranked = BATCH_SIZE - iteration * 5 % (BATCH_SIZE + 1);
+                strategy.get_mut().ask(&mut rng, &mut rows);
+                strategy.get_mut().tell(&rows, &ranking[..n_ranked], n_ranked / 2);
+                after_the_first.get_or_insert(N_REQUESTS.get());
+            }
+            assert_eq!(Some(N_REQUESTS.get()), after_the_first, "{name}, n = {dim}");
         }
     }
 }

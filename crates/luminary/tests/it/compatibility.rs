@@ -5,7 +5,7 @@
 //! The figures below are what version 0.1 itself went on to.
 
 use luminary::archive::{ArchiveStats, ColumnData};
-use luminary::scheduler::{NextCall, Scheduler};
+use luminary::scheduler::{NextCall, Scheduler, Values};
 
 const GRID: &[u8] = include_bytes!("../data/checkpoint_0_1_grid.bin");
 const CVT: &[u8] = include_bytes!("../data/checkpoint_0_1_cvt.bin");
@@ -17,7 +17,7 @@ fn tell(scheduler: &mut Scheduler) {
     let measures: Vec<f64> = rows.iter().flat_map(|row| [row[0], row[1]]).collect();
     let twice: Vec<f64> = measures.iter().map(|measure| 2.0 * measure).collect();
     let extras: &[&[f64]] = if scheduler.archive().extra_columns().is_empty() { &[] } else { &[&twice] };
-    scheduler.tell_with_extras(&objectives, &measures, extras).unwrap();
+    scheduler.tell_values(&Values::new(&objectives, &measures).with_extras(extras)).unwrap();
 }
 
 fn check(stats: ArchiveStats, n_elites: usize, qd_score: f64, obj_max: f64) {

@@ -29,7 +29,7 @@ fn threads_may_be_switched_in_the_middle_of_a_run() {
         let mut scheduler = scenario.config.build().unwrap();
         for iteration in 0..N_ITERATIONS {
             scheduler.set_threads(if iteration % 2 == 0 { Threads::Pool } else { Threads::One });
-            scheduler.run_differentiable(scenario.problem.as_ref(), 1).unwrap();
+            scheduler.run(scenario.problem.as_ref(), 1).unwrap();
         }
         assert!(state(&scheduler) == expected, "{}", scenario.name);
     }
@@ -69,6 +69,6 @@ fn without_extras() -> impl Iterator<Item = Scenario> {
 fn finished(scenario: &Scenario, prepare: impl Fn(&mut Scheduler) + Send) -> Vec<u8> {
     let mut scheduler = scenario.config.build().unwrap();
     prepare(&mut scheduler);
-    scheduler.run_differentiable(scenario.problem.as_ref(), N_ITERATIONS).unwrap();
+    scheduler.run(scenario.problem.as_ref(), N_ITERATIONS).unwrap();
     state(&scheduler)
 }

@@ -1,9 +1,46 @@
-//! The examples run, and what they assert holds.
+//! The examples of parts of one's own run to their end; each asserts that its part did something and survives saving.
+
+use std::error::Error;
 
 #[path = "../../examples/custom_archive.rs"]
 mod custom_archive;
+#[path = "../../examples/custom_emitter.rs"]
+mod custom_emitter;
+#[path = "../../examples/custom_ranker.rs"]
+mod custom_ranker;
+#[path = "../../examples/custom_restart.rs"]
+mod custom_restart;
+#[path = "../../examples/custom_stop.rs"]
+mod custom_stop;
+#[path = "../../examples/custom_strategy.rs"]
+mod custom_strategy;
 
 #[test]
-fn an_archive_of_a_downstream_crate_is_searched_saved_and_restored() {
-    custom_archive::main().unwrap();
+fn an_archive_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_archive::main()
+}
+
+#[test]
+fn an_emitter_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_emitter::main()
+}
+
+#[test]
+fn a_ranker_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_ranker::main()
+}
+
+#[test]
+fn a_strategy_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_strategy::main()
+}
+
+#[test]
+fn a_restart_rule_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_restart::main()
+}
+
+#[test]
+fn a_stop_rule_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_stop::main()
 }

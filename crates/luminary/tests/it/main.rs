@@ -3,11 +3,13 @@
 mod common;
 
 mod theorems;
+mod tickets;
 mod contract;
 mod compatibility;
 mod convergence;
 mod determinism;
 mod resume;
+mod earlier_builds;
 mod allocation;
 mod protocol;
 mod golden;

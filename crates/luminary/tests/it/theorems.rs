@@ -358,8 +358,8 @@ fn with_ranker(config: &SchedulerConfig, ranker: RankerConfig) -> SchedulerConfi
     let mut config = config.clone();
     for group in &mut config.emitters {
         match &mut group.emitter {
-            EmitterConfig::Evolution(evolution) => evolution.ranker = ranker,
-            EmitterConfig::Arborescence(arborescence) => arborescence.ranker = ranker,
+            EmitterConfig::Evolution(evolution) => evolution.ranker = ranker.clone(),
+            EmitterConfig::Arborescence(arborescence) => arborescence.ranker = ranker.clone(),
             other => panic!("{other:?} has no ranker"),
         }
     }

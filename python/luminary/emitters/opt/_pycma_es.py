@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._optional import needed_by
 from luminary.emitters.opt._evolution_strategy_base import EvolutionStrategyBase
 from luminary.emitters.opt._native_strategy import is_flat
 
@@ -71,12 +72,8 @@ class PyCMAEvolutionStrategy(EvolutionStrategyBase):
         Raises:
             ImportError: The package ``cma`` is missing.
         """
-        try:
+        with needed_by("PyCMAEvolutionStrategy", "cma"):
             import cma
-        except ImportError as error:
-            raise ImportError(
-                "pycma must be installed -- please run `pip install cma` or `conda install cma`"
-            ) from error
         self._es = cma.CMAEvolutionStrategy(x0, self.sigma0, self._options)
 
     def check_stop(self, ranking_values):

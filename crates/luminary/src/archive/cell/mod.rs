@@ -2,6 +2,8 @@
 
 mod accept;
 mod cells;
+mod column_bytes;
+mod columns;
 mod grid;
 mod categorical;
 mod boundaries;

@@ -57,7 +57,7 @@ pub(super) fn add_sliding(archive: &mut CellArchive, batch: &Batch<'_>, report: 
         let number = archive.n_offered + row as u64;
         let recent = archive.recent.as_mut().expect(REMEMBERS);
         recent.remember(batch, row, number);
-        if recent.n_remembered % recent.frequency as u64 != 0 {
+        if !recent.n_remembered.is_multiple_of(recent.frequency as u64) {
             report.cell[row] = archive.cells.cell_of(batch.measures_of(row));
             add_row(archive, batch, row, number, report);
             continue;

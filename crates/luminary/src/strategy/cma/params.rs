@@ -35,33 +35,40 @@ impl Rates {
     }
 }
 
-/// Weights by rank with their rates. Filter selection changes the number of parents from call to call, so they are
-/// computed for the number at hand and kept until it changes.
+/// Weights by rank with their rates. Filter selection changes the number of parents from call to call, and rows without
+/// a value change the number of ranks, so they are computed for the numbers at hand and kept until these change.
 #[derive(Clone, Debug)]
 pub(super) struct Weights {
     dim: usize,
-    batch_size: usize,
     active: bool,
+    n_ranked: usize,
     /// Positive weights of the parents.
     pub(super) parents: Vec<f64>,
-    /// Negative weights of the other rows, empty unless the active update is on.
+    /// Negative weights of the other ranked rows, empty unless the active update is on.
     pub(super) others: Vec<f64>,
     pub(super) rates: Rates,
 }
 
 impl Weights {
     pub(super) fn new(dim: usize, batch_size: usize, active: bool) -> Self {
-        let (parents, others) = (Vec::with_capacity(batch_size), Vec::with_capacity(batch_size));
-        let mut weights = Self { dim, batch_size, active, parents, others, rates: Rates::default() };
-        weights.prepare((batch_size / 2).max(1));
+        let mut weights = Self {
+            dim,
+            active,
+            n_ranked: 0,
+            parents: Vec::with_capacity(batch_size),
+            others: Vec::with_capacity(batch_size),
+            rates: Rates::default(),
+        };
+        weights.prepare((batch_size / 2).max(1), batch_size);
         weights
     }
 
-    /// Makes the weights those of `n_parents >= 1` parents.
-    pub(super) fn prepare(&mut self, n_parents: usize) {
-        if self.parents.len() == n_parents {
+    /// Makes the weights those of `n_parents >= 1` parents among `n_ranked` ranked rows.
+    pub(super) fn prepare(&mut self, n_parents: usize, n_ranked: usize) {
+        if self.parents.len() == n_parents && self.n_ranked == n_ranked {
             return;
         }
+        self.n_ranked = n_ranked;
         self.parents.resize(n_parents, 0.0);
         let mu_eff = recombination_weights(&mut self.parents);
         self.rates = Rates::new(self.dim, mu_eff);
@@ -70,12 +77,14 @@ impl Weights {
         }
     }
 
-    /// Negative weights of the ranks behind the parents (Hansen's tutorial, Eqs. 50 to 53).
+    /// Negative weights of the ranks behind the parents (Hansen's tutorial, Eqs. 50 to 53). The tutorial has a rank for
+    /// each of lambda rows; with fewer ranked rows, the weights are those of a batch of that many.
     fn prepare_others(&mut self) {
-        let (n_parents, rates) = (self.parents.len(), self.rates);
+        let n_parents = self.parents.len();
+        let rates = self.rates;
         let top = (n_parents as f64 + 0.5).ln();
         self.others.clear();
-        self.others.extend((n_parents..self.batch_size).map(|i| top - ((i + 1) as f64).ln()));
+        self.others.extend((n_parents..self.n_ranked).map(|i| top - ((i + 1) as f64).ln()));
         let sum: f64 = self.others.iter().map(|weight| weight.abs()).sum();
         if sum == 0.0 || rates.c_mu == 0.0 {
             self.others.clear();
@@ -117,9 +126,22 @@ mod tests {
     }
 
     #[test]
+    fn with_fewer_ranked_rows_negative_weights_are_those_of_a_smaller_batch() {
+        let mut weights = Weights::new(10, 12, true);
+        for (n_parents, n_ranked) in [(4, 9), (5, 9), (5, 12), (9, 9), (6, 12)] {
+            weights.prepare(n_parents, n_ranked);
+            let mut fresh = Weights::new(10, n_ranked, true);
+            fresh.prepare(n_parents, n_ranked);
+            assert_eq!(weights.others, fresh.others);
+            assert_eq!(weights.others.len(), n_ranked - n_parents);
+            assert!(weights.others.is_sorted_by(|a, b| a > b) && weights.others.iter().all(|&weight| weight < 0.0));
+        }
+    }
+
+    #[test]
     fn a_single_parent_is_allowed() {
         let mut weights = Weights::new(5, 2, false);
-        weights.prepare(1);
+        weights.prepare(1, 2);
         assert_eq!(weights.parents, [1.0]);
         assert_eq!(weights.rates.c_mu, 0.0);
         assert!(weights.rates.lazy_gap(5, 2).is_finite());

@@ -2,7 +2,7 @@
 
 use luminary::archive::ExtraColumn;
 use luminary::problem::DifferentiableProblem;
-use luminary::scheduler::Scheduler;
+use luminary::scheduler::{Scheduler, Values};
 
 /// What the last call was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,16 +37,16 @@ impl Driver {
             Last::AskGradients => {
                 let rows = Rows::evaluate(scheduler, problem);
                 let extras: Vec<&[f64]> = rows.extras.iter().map(Vec::as_slice).collect();
-                scheduler
-                    .tell_gradients_with_extras(&rows.objectives, &rows.measures, &rows.jacobians, &extras)
-                    .unwrap();
+                let values = Values::new(&rows.objectives, &rows.measures).with_jacobians(&rows.jacobians);
+                scheduler.tell_values(&values.with_extras(&extras)).unwrap();
                 self.last = Last::TellGradients;
                 "tell_gradients"
             }
             Last::Ask => {
                 let rows = Rows::evaluate(scheduler, problem);
                 let extras: Vec<&[f64]> = rows.extras.iter().map(Vec::as_slice).collect();
-                scheduler.tell_with_extras(&rows.objectives, &rows.measures, &extras).unwrap();
+                let values = Values::new(&rows.objectives, &rows.measures).with_extras(&extras);
+                scheduler.tell_values(&values).unwrap();
                 self.last = Last::Tell;
                 "tell"
             }

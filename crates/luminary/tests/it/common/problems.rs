@@ -19,6 +19,10 @@ impl Problem for Bowl {
         }
         100.0 - solution.iter().map(|x| x * x).sum::<f64>()
     }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
+    }
 }
 
 impl DifferentiableProblem for Bowl {
@@ -38,7 +42,7 @@ impl DifferentiableProblem for Bowl {
 /// Another problem's measures with a constant objective.
 pub(crate) struct Constant<P>(pub(crate) P, pub(crate) f64);
 
-impl<P: Problem> Problem for Constant<P> {
+impl<P: DifferentiableProblem> Problem for Constant<P> {
     fn spec(&self) -> ProblemSpec {
         self.0.spec()
     }
@@ -46,6 +50,10 @@ impl<P: Problem> Problem for Constant<P> {
     fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
         self.0.evaluate(solution, measures);
         self.1
+    }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
     }
 }
 
@@ -73,6 +81,10 @@ impl Problem for Quantised {
     fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
         quantise(self.0.evaluate(solution, measures))
     }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
+    }
 }
 
 impl DifferentiableProblem for Quantised {
@@ -92,6 +104,10 @@ impl Problem for Uneven {
     fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
         let objective = self.0.evaluate(solution, measures);
         if solution[0] > 0.3 { f64::NAN } else { objective }
+    }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
     }
 }
 

@@ -4,12 +4,15 @@ use luminary::archive::{
     Acceptance, ArchiveConfig, ArchiveKind, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate,
     NonFinite, UpdateRule,
 };
-use luminary::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, IsoLineConfig, Selection};
+use luminary::emitter::{
+    ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, GeneticConfig, GradientOperatorConfig,
+    IsoLineConfig, Operator, Selection,
+};
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::{DifferentiableProblem, Problem};
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
-use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Pool, Reselect, SchedulerConfig};
+use luminary::restart::RestartConfig;
+use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Order, Pool, Reselect, SchedulerConfig};
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{
     Bounds, BoundsRule, CmaConfig, Factorisation, LmMaConfig, OpenAiConfig, SepCmaConfig, StrategyConfig, Variant,
@@ -58,7 +61,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     all
 }
 
-/// Every ranker.
+/// Every ranker that an archive with cells can serve.
 pub(crate) fn rankers() -> Vec<RankerConfig> {
     vec![
         RankerConfig::Improvement,
@@ -102,6 +105,7 @@ pub(crate) fn emitters(
                 sigma: vec![0.5],
                 batch_size: 6,
                 bounds: bounds.clone(),
+                initial_solutions: None,
             }),
         ),
         (
@@ -112,10 +116,35 @@ pub(crate) fn emitters(
                 line_sigma: 0.4,
                 batch_size: 6,
                 bounds: bounds.clone(),
+                initial_solutions: None,
             }),
         ),
         ("evolution", EmitterConfig::Evolution(evolution(x0.clone(), strategy.clone(), bounds.clone()))),
-        ("arborescence", EmitterConfig::Arborescence(arborescence(x0, strategy.clone(), bounds))),
+        ("arborescence", EmitterConfig::Arborescence(arborescence(x0.clone(), strategy.clone(), bounds.clone()))),
+        (
+            "genetic",
+            EmitterConfig::Genetic(GeneticConfig {
+                x0: x0.clone(),
+                operator: Operator::IsoLine { iso_sigma: 0.2, line_sigma: 0.3 },
+                batch_size: 5,
+                bounds: bounds.clone(),
+                initial_solutions: None,
+            }),
+        ),
+        (
+            "gradient_operator",
+            EmitterConfig::GradientOperator(GradientOperatorConfig {
+                x0,
+                sigma: vec![0.3],
+                sigma_g: 0.4,
+                line_sigma: Some(0.2),
+                measure_gradients: true,
+                normalise: Some(1e-8),
+                batch_size: 4,
+                bounds,
+                initial_solutions: None,
+            }),
+        ),
     ]
 }
 
@@ -125,7 +154,7 @@ fn evolution(x0: Vec<f64>, strategy: StrategyConfig, bounds: Option<Bounds>) -> 
         sigma0: 0.5,
         ranker: RankerConfig::Improvement,
         selection: Selection::Mu,
-        restart: RestartRule { no_improvement: false, every: Some(9) },
+        restart: RestartConfig { no_improvement: false, every: Some(9) },
         strategy,
         batch_size: Some(8),
         bounds,
@@ -140,7 +169,7 @@ fn arborescence(x0: Vec<f64>, strategy: StrategyConfig, bounds: Option<Bounds>) 
         step: GradientConfig::adam(0.2),
         ranker: RankerConfig::Improvement,
         selection: Selection::Mu,
-        restart: RestartRule { no_improvement: false, every: Some(9) },
+        restart: RestartConfig { no_improvement: false, every: Some(9) },
         strategy,
         batch_size: 6,
         normalise: Some(1e-8),
@@ -165,10 +194,11 @@ pub(super) fn config(problem: &dyn Problem, emitters: Vec<EmitterConfig>) -> Sch
         pool: Pool::All,
         initial: None,
         non_finite: Some(NonFinite::Fail),
+        order: Order::Rows,
     }
 }
 
-/// Two of four different emitters, one of them with gradients.
+/// Two of six different emitters, two of them with gradients.
 fn bandit(reselect: Reselect) -> Scenario {
     let problem = LinearProjection::sphere(4).unwrap();
     let kinds = emitters(4, &StrategyConfig::default(), None).into_iter().map(|(_, emitter)| emitter).collect();
@@ -215,8 +245,8 @@ fn ranked(ranker: RankerConfig) -> Scenario {
     let problem = LinearProjection::rastrigin(4).unwrap();
     let mut evolution = evolution(vec![0.0; 4], StrategyConfig::default(), None);
     let mut arborescence = arborescence(vec![0.0; 4], StrategyConfig::default(), None);
-    evolution.ranker = ranker;
-    arborescence.ranker = ranker;
+    evolution.ranker = ranker.clone();
+    arborescence.ranker = ranker.clone();
     let kinds = vec![EmitterConfig::Evolution(evolution), EmitterConfig::Arborescence(arborescence)];
     Scenario { name: format!("ranker {ranker:?}"), config: config(&problem, kinds), problem: Box::new(problem) }
 }

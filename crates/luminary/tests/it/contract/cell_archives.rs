@@ -373,6 +373,7 @@ fn elites_are_drawn_uniformly_over_occupied_cells() {
             sigma: vec![0.0],
             batch_size: n_draws,
             bounds: None,
+            initial_solutions: None,
         });
         let shape = EmitterShape {
             solution_dim: SOLUTION_DIM,

@@ -7,15 +7,20 @@ use luminary::archive::{
 use luminary::emitter::{EmitterConfig, GaussianConfig};
 use luminary::error::{CallError, CheckpointError, ConfigError};
 use luminary::problem::Problem;
-use luminary::scheduler::{EmitterGroup, Pool, Scheduler, SchedulerConfig};
+use luminary::scheduler::{EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
 
 use crate::common::{Bowl, TableModel, fingerprint};
 
 const BOWL: Bowl = Bowl { solution_dim: 3, measure_dim: 2 };
 
 fn config(archive: ArchiveConfig, result: Option<ArchiveConfig>) -> SchedulerConfig {
-    let emitter =
-        EmitterConfig::Gaussian(GaussianConfig { x0: vec![0.0; 3], sigma: vec![0.5], batch_size: 8, bounds: None });
+    let emitter = EmitterConfig::Gaussian(GaussianConfig {
+        x0: vec![0.0; 3],
+        sigma: vec![0.5],
+        batch_size: 8,
+        bounds: None,
+        initial_solutions: None,
+    });
     SchedulerConfig {
         seed: 3,
         archive,
@@ -24,6 +29,7 @@ fn config(archive: ArchiveConfig, result: Option<ArchiveConfig>) -> SchedulerCon
         pool: Pool::All,
         initial: None,
         non_finite: None,
+        order: Order::Rows,
     }
 }
 

@@ -2,17 +2,19 @@
 
 use luminary::WideRng;
 use luminary::archive::NonFinite;
-use luminary::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, Feedback, Selection};
+use luminary::emitter::{
+    ArborescenceConfig, EmitterConfig, EvolutionConfig, Feedback, GeneticConfig, GradientOperatorConfig, Selection,
+};
 use luminary::preset::Preset;
 use luminary::problem::{DifferentiableProblem, Problem};
-use luminary::ranker::Ranker;
-use luminary::restart::RestartRule;
-use luminary::scheduler::{EmitterGroup, Pool, Scheduler, SchedulerConfig};
+use luminary::ranker::RankOutcome;
+use luminary::restart::RestartConfig;
+use luminary::scheduler::{EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
 use luminary::strategy::gradient::{GradientConfig, GradientOptimizer};
 use luminary::strategy::{Strategy, StrategyConfig, StrategyShape, recombination_weights};
 use luminary_domains::LinearProjection;
 
-use crate::common::{Bowl, emitters, preset_config, rankers, soft_archive};
+use crate::common::{Bowl, emitters, preset_config, rankers, soft_archive, trajectory};
 
 const SEED: u64 = 21;
 const DIM: usize = 4;
@@ -27,6 +29,7 @@ fn alone(problem: &dyn Problem, emitter: EmitterConfig) -> Scheduler {
         pool: Pool::All,
         initial: None,
         non_finite: Some(NonFinite::Reject),
+        order: Order::Rows,
     };
     config.build().unwrap()
 }
@@ -42,7 +45,7 @@ fn tell(
     let n_rows = rows.len() / DIM;
     let (mut objectives, mut measures) = (vec![0.0; n_rows], vec![0.0; 2 * n_rows]);
     problem.evaluate_batch(rows, &mut objectives, &mut measures);
-    // One evaluation fails now and then; it must rank last.
+    // One evaluation fails now and then; it is not ranked.
     if scheduler.iterations() % 7 == 3 {
         objectives[0] = f64::NAN;
     }
@@ -52,15 +55,9 @@ fn tell(
     }
     scheduler.tell(&objectives, &measures).unwrap();
     let report = scheduler.last_report().clone();
-    let feedback = Feedback {
-        solutions: rows,
-        objectives: &objectives,
-        measures: &measures,
-        status: &report.status,
-        delta: &report.delta,
-        visits: &report.visits,
-        novelty: &novelty,
-    };
+    let feedback = Feedback::new(rows, &objectives, &measures, &report.status, &report.delta)
+        .with_visits(&report.visits)
+        .with_novelty(&novelty);
     learn(scheduler, &feedback);
 }
 
@@ -72,12 +69,13 @@ fn the_evolution_emitter_is_its_strategy_told_the_ranking() {
         for (selection, no_improvement) in [(Selection::Mu, false), (Selection::Filter, true)] {
             let (_, template) = emitters(DIM, &StrategyConfig::default(), None).swap_remove(2);
             let EmitterConfig::Evolution(template) = template else { panic!("the third kind") };
-            let restart = RestartRule { no_improvement, every: Some(11) };
-            let config = EvolutionConfig { ranker: ranker_config, selection, restart, ..template };
+            let restart = RestartConfig { no_improvement, every: Some(11) };
+            let config = EvolutionConfig { ranker: ranker_config.clone(), selection, restart, ..template };
             let mut scheduler = alone(&problem, EmitterConfig::Evolution(config.clone()));
 
             let mut rng = WideRng::from_path(SEED, "emitter/0/strategy");
-            let mut ranker = Ranker::new(ranker_config, &problem.spec().measure_bounds, &mut rng);
+            let mut ranker = ranker_config.build(&problem.spec().measure_bounds).unwrap();
+            ranker.reset(&mut rng);
             let batch_size = config.batch_size.unwrap();
             let shape = StrategyShape { dim: DIM, batch_size, sigma0: config.sigma0, bounds: None };
             let mut strategy = Strategy::new(&config.strategy, shape, &config.x0).unwrap();
@@ -88,9 +86,9 @@ fn the_evolution_emitter_is_its_strategy_told_the_ranking() {
                 assert_eq!(scheduler.ask().unwrap(), rows, "{ranker_config:?}, {selection:?}, iteration {iteration}");
                 tell(&mut scheduler, &problem, &rows, ranker.novelty_neighbours(), |scheduler, feedback| {
                     let mut ranking = Vec::new();
-                    let is_flat = ranker.rank(feedback, &mut ranking);
+                    let is_flat = ranker.rank(feedback, &mut ranking) == RankOutcome::Alike;
                     let n_parents = match selection {
-                        Selection::Mu => batch_size / 2,
+                        Selection::Mu => ranking.len() / 2,
                         Selection::Filter => feedback.n_accepted(),
                     };
                     strategy.get_mut().tell(&rows, &ranking, n_parents);
@@ -124,7 +122,8 @@ fn the_arborescence_emitter_branches_along_gradients_and_steps_to_the_parents() 
         let mut scheduler = alone(&problem, EmitterConfig::Arborescence(config.clone()));
 
         let mut rng = WideRng::from_path(SEED, "emitter/0/strategy");
-        let mut ranker = Ranker::new(config.ranker, &problem.spec().measure_bounds, &mut rng);
+        let mut ranker = config.ranker.build(&problem.spec().measure_bounds).unwrap();
+        ranker.reset(&mut rng);
         let shape = StrategyShape { dim: 3, batch_size: config.batch_size, sigma0: config.sigma0, bounds: None };
         let mut strategy = Strategy::new(&config.strategy, shape, &[0.0; 3]).unwrap();
         let mut optimizer = GradientOptimizer::new(step, &config.x0).unwrap();
@@ -140,14 +139,15 @@ fn the_arborescence_emitter_branches_along_gradients_and_steps_to_the_parents() 
             let rows = scheduler.asked_solutions().to_vec();
             tell(&mut scheduler, &problem, &rows, None, |scheduler, feedback| {
                 let mut ranking = Vec::new();
-                let is_flat = ranker.rank(feedback, &mut ranking);
-                let mut weights = vec![0.0; config.batch_size / 2];
+                let is_flat = ranker.rank(feedback, &mut ranking) == RankOutcome::Alike;
+                let n_parents = ranking.len() / 2;
+                let mut weights = vec![0.0; n_parents];
                 recombination_weights(&mut weights);
                 let weighted =
                     |i: usize| weights.iter().zip(&ranking).map(|(w, row)| w * rows[row * DIM + i]).sum::<f64>();
                 let direction: Vec<f64> = (0..DIM).map(|i| weighted(i) - optimizer.theta()[i]).collect();
                 optimizer.step(&direction);
-                strategy.get_mut().tell(&coefficients, &ranking, config.batch_size / 2);
+                strategy.get_mut().tell(&coefficients, &ranking, n_parents);
                 age += 1;
                 if strategy.get().stop_reason().is_some() || is_flat || age == 9 {
                     age = 0;
@@ -213,5 +213,75 @@ fn variation_emitters_vary_elites_and_nothing_else() {
             n_between += 1;
         }
         assert_eq!(n_between > 0, has_line);
+    }
+}
+
+/// Pick an elite, vary it, and step by `|c_0| grad f + sum c_j grad m_j`, or by `sigma_g grad f`.
+#[test]
+fn the_gradient_operator_steps_from_varied_elites_along_their_gradients() {
+    let problem = LinearProjection::rastrigin(DIM).unwrap();
+    for measure_gradients in [false, true] {
+        let (_, template) = emitters(DIM, &StrategyConfig::default(), None).swap_remove(5);
+        let EmitterConfig::GradientOperator(template) = template else { panic!("the sixth kind") };
+        let config = GradientOperatorConfig { measure_gradients, line_sigma: None, ..template };
+        let batch_size = config.batch_size;
+        let mut scheduler = alone(&problem, EmitterConfig::GradientOperator(config.clone()));
+        let mut rng = WideRng::from_path(SEED, "emitter/0/variation");
+        for iteration in 0..30 {
+            let label = format!("measure gradients {measure_gradients}, iteration {iteration}");
+            let mut points = vec![0.0; batch_size * DIM];
+            rng.fill_normal(&mut points);
+            for point in points.chunks_exact_mut(DIM) {
+                let archive = scheduler.archive();
+                let parent = match archive.len() {
+                    0 => &config.x0,
+                    n => archive.nth_elite(rng.below(n)).solution,
+                };
+                point.iter_mut().zip(parent).for_each(|(x, parent)| *x = parent + config.sigma[0] * *x);
+            }
+            assert_eq!(scheduler.ask_gradients().unwrap(), points, "{label}");
+            let mut jacobians = vec![0.0; batch_size * 3 * DIM];
+            let mut objectives = vec![0.0; batch_size];
+            let mut measures = vec![0.0; 2 * batch_size];
+            for i in 0..batch_size {
+                let jacobian = &mut jacobians[i * 3 * DIM..][..3 * DIM];
+                let point = &points[i * DIM..][..DIM];
+                objectives[i] = problem.evaluate_with_jacobian(point, &mut measures[2 * i..][..2], jacobian);
+            }
+            scheduler.tell_gradients(&objectives, &measures, &jacobians).unwrap();
+            let mut coefficients = vec![1.0; 3 * batch_size];
+            if measure_gradients {
+                rng.fill_normal(&mut coefficients);
+            }
+            let mut rows = Vec::new();
+            for i in 0..batch_size {
+                let c = &mut coefficients[3 * i..][..3];
+                c[0] = c[0].abs();
+                c.iter_mut().for_each(|c| *c *= config.sigma_g);
+                if !measure_gradients {
+                    c[1..].fill(0.0);
+                }
+                rows.extend(branches(&points[i * DIM..][..DIM], &jacobians[i * 3 * DIM..][..3 * DIM], c));
+            }
+            assert_close(scheduler.ask().unwrap(), &rows, &label);
+            let rows = scheduler.asked_solutions().to_vec();
+            tell(&mut scheduler, &problem, &rows, None, |_, _| {});
+        }
+    }
+}
+
+/// The genetic emitter with an operator is the emitter that is named after the operator.
+#[test]
+fn the_genetic_emitter_is_the_gaussian_and_the_iso_line_emitter() {
+    let problem = Bowl { solution_dim: DIM, measure_dim: 2 };
+    for (name, emitter) in emitters(DIM, &StrategyConfig::default(), None) {
+        let genetic = match &emitter {
+            EmitterConfig::Gaussian(config) => GeneticConfig::from(config),
+            EmitterConfig::IsoLine(config) => GeneticConfig::from(config),
+            _ => continue,
+        };
+        let mut scheduler = alone(&problem, emitter.clone());
+        let mut genetic = alone(&problem, EmitterConfig::Genetic(genetic));
+        assert!(trajectory(&mut scheduler, &problem, 20) == trajectory(&mut genetic, &problem, 20), "{name}");
     }
 }

@@ -4,17 +4,17 @@ use luminary::archive::NonFinite;
 use luminary::emitter::EmitterConfig;
 use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
-use luminary::scheduler::{EmitterGroup, Pool, Scheduler, SchedulerConfig};
+use luminary::restart::RestartConfig;
+use luminary::scheduler::{EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
 use luminary::strategy::{Bounds, BoundsRule, StrategyConfig};
 
 use crate::common::{Bowl, Constant, emitters, fingerprint, rankers, run, soft_archive, strategies, trajectory};
 
-const DIM: usize = 3;
+pub(super) const DIM: usize = 3;
 const N_ITERATIONS: u64 = 40;
 
 /// Every kind of emitter with every strategy it can have.
-fn all_emitters(bounds: Option<&Bounds>) -> Vec<(String, EmitterConfig)> {
+pub(super) fn all_emitters(bounds: Option<&Bounds>) -> Vec<(String, EmitterConfig)> {
     let mut all = Vec::new();
     for (strategy_name, strategy) in strategies() {
         for (name, emitter) in emitters(DIM, &strategy, bounds.cloned()) {
@@ -36,6 +36,7 @@ fn scheduler(problem: &dyn Problem, emitter: &EmitterConfig, count: usize) -> Sc
         pool: Pool::All,
         initial: None,
         non_finite: Some(NonFinite::Reject),
+        order: Order::Rows,
     };
     config.build().unwrap()
 }
@@ -52,6 +53,10 @@ impl<F: Fn(&[f64], f64) -> f64 + Sync> Problem for Told<F> {
         let objective = self.0.evaluate(solution, measures);
         (self.1)(solution, objective)
     }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
+    }
 }
 
 impl<F: Fn(&[f64], f64) -> f64 + Sync> DifferentiableProblem for Told<F> {
@@ -61,7 +66,7 @@ impl<F: Fn(&[f64], f64) -> f64 + Sync> DifferentiableProblem for Told<F> {
     }
 }
 
-fn bowl() -> Bowl {
+pub(super) fn bowl() -> Bowl {
     Bowl { solution_dim: DIM, measure_dim: 2 }
 }
 
@@ -174,6 +179,10 @@ fn emitters_survive_objectives_that_teach_nothing() {
         finite_solutions(&name, &mut always_invalid, &failing);
         assert!(always_invalid.archive().is_empty() && always_invalid.result().is_empty(), "{name}");
         assert_eq!(always_invalid.n_invalid(), always_invalid.evaluations());
+        let has_strategy = matches!(emitter, EmitterConfig::Evolution(_) | EmitterConfig::Arborescence(_));
+        let restarts = always_invalid.restarts();
+        assert_eq!(restarts.no_values, if has_strategy { 2 * N_ITERATIONS } else { 0 }, "{name}");
+        assert_eq!(restarts.total(), restarts.no_values, "{name}");
     }
 }
 
@@ -210,6 +219,10 @@ fn gradients_that_are_not_finite_make_the_emitter_restart() {
         fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
             self.0.evaluate(solution, measures)
         }
+
+        fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+            Some(self)
+        }
     }
     impl DifferentiableProblem for Broken {
         fn evaluate_with_jacobian(&self, solution: &[f64], measures: &mut [f64], jacobian: &mut [f64]) -> f64 {
@@ -227,14 +240,45 @@ fn gradients_that_are_not_finite_make_the_emitter_restart() {
 }
 
 #[test]
+fn steps_from_points_without_finite_gradients_are_the_points() {
+    let (_, emitter) = emitters(DIM, &StrategyConfig::default(), None).swap_remove(5);
+    let problem = bowl();
+    let mut scheduler = scheduler(&problem, &emitter, 1);
+    let points = scheduler.ask_gradients().unwrap().to_vec();
+    let n_points = points.len() / DIM;
+    let mut jacobians = vec![1.0; n_points * 3 * DIM];
+    jacobians[2] = f64::NAN;
+    scheduler.tell_gradients(&vec![0.0; n_points], &vec![0.0; 2 * n_points], &jacobians).unwrap();
+    let steps = scheduler.ask().unwrap();
+    assert_eq!(steps[..DIM], points[..DIM]);
+    assert!(steps[DIM..].iter().zip(&points[DIM..]).all(|(step, point)| step != point));
+}
+
+#[test]
+fn every_emitter_goes_on_by_itself_in_completion_order_with_surplus_rows_and_failures() {
+    for (name, emitter) in all_emitters(None) {
+        let problem = Told(bowl(), |solution: &[f64], objective| if solution[0] > 0.4 { f64::NAN } else { objective });
+        let mut config = scheduler(&problem, &emitter, 2).config().clone();
+        config.order = Order::Completion { over_issue: 1.5 };
+        let mut scheduler = config.build().unwrap();
+        scheduler.run(&problem, 1).unwrap();
+        let first = scheduler.result().stats();
+        scheduler.run(&problem, N_ITERATIONS).unwrap();
+        let last = scheduler.result().stats();
+        assert!(last.qd_score > first.qd_score && scheduler.n_invalid() > 0, "{name}: {first:?} {last:?}");
+    }
+}
+
+#[test]
 fn every_ranker_and_restart_rule_works_in_every_emitter_that_has_one() {
-    let rules = [RestartRule::BASIC, RestartRule::NO_IMPROVEMENT, RestartRule { no_improvement: true, every: Some(5) }];
+    let rules =
+        [RestartConfig::BASIC, RestartConfig::NO_IMPROVEMENT, RestartConfig { no_improvement: true, every: Some(5) }];
     for ranker in rankers() {
         for rule in rules {
             for (name, mut emitter) in emitters(DIM, &StrategyConfig::default(), None) {
                 match &mut emitter {
-                    EmitterConfig::Evolution(config) => (config.ranker, config.restart) = (ranker, rule),
-                    EmitterConfig::Arborescence(config) => (config.ranker, config.restart) = (ranker, rule),
+                    EmitterConfig::Evolution(config) => (config.ranker, config.restart) = (ranker.clone(), rule),
+                    EmitterConfig::Arborescence(config) => (config.ranker, config.restart) = (ranker.clone(), rule),
                     _ => continue,
                 }
                 let problem = bowl();
@@ -276,7 +320,7 @@ fn a_ranker_changes_what_an_emitter_learns() {
         .map(|ranker| {
             let (_, mut emitter) = emitters(DIM, &StrategyConfig::default(), None).swap_remove(2);
             let EmitterConfig::Evolution(config) = &mut emitter else { panic!("the third kind") };
-            config.ranker = ranker;
+            config.ranker = ranker.clone();
             (ranker, trajectory(&mut scheduler(&problem, &emitter, 1), &problem, N_ITERATIONS))
         })
         .collect();

@@ -39,7 +39,9 @@ fn the_first_samples_have_the_initial_mean_and_step_size() {
     for (name, config) in strategies() {
         for dim in [1, 2, 10] {
             let mut rng = WideRng::new(1);
-            let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+            let mut n = 0.0;
+            let mut sum = 0.0;
+            let mut squares = 0.0;
             for _ in 0..400 {
                 let mut strategy = start(&config, dim, None);
                 let mut rows = vec![f64::NAN; BATCH_SIZE * dim];
@@ -50,7 +52,8 @@ fn the_first_samples_have_the_initial_mean_and_step_size() {
                     squares += (x - 0.3) * (x - 0.3);
                 }
             }
-            let (mean, deviation) = (sum / n, (squares / n).sqrt());
+            let mean = sum / n;
+            let deviation = (squares / n).sqrt();
             // Standard errors are below 0.5 / sqrt(4800) = 0.0072; four of them.
             assert!(mean.abs() < 0.03 && (deviation - 0.5).abs() < 0.03, "{name}, n = {dim}: {mean} {deviation}");
         }
@@ -61,7 +64,8 @@ fn the_first_samples_have_the_initial_mean_and_step_size() {
 fn strategies_move_towards_what_ranks_first() {
     for (name, config) in strategies() {
         for dim in [1, 2, 10] {
-            let (mut strategy, mut rng) = (start(&config, dim, None), WideRng::new(2));
+            let mut strategy = start(&config, dim, None);
+            let mut rng = WideRng::new(2);
             let before = sphere(strategy.get().mean());
             for _ in 0..150 {
                 iterate(&mut strategy, &mut rng, BATCH_SIZE / 2, sphere);
@@ -73,13 +77,64 @@ fn strategies_move_towards_what_ranks_first() {
     }
 }
 
+/// Draws a surplus, ranks the first `BATCH_SIZE` rows that the fate of each leaves, and tells. Returns the rows.
+fn iterate_with_failures(strategy: &mut Strategy, rng: &mut WideRng, fate: &mut WideRng) -> Vec<f64> {
+    let dim = strategy.get().mean().len();
+    let n_drawn = BATCH_SIZE + 3;
+    let mut rows = vec![f64::NAN; n_drawn * dim];
+    strategy.get_mut().ask(rng, &mut rows);
+    let costs: Vec<f64> = rows.chunks_exact(dim).map(sphere).collect();
+    let mut ranking: Vec<usize> = (0..n_drawn).filter(|_| fate.uniform() < 0.7).take(BATCH_SIZE).collect();
+    ranking.sort_by(|&a, &b| costs[a].total_cmp(&costs[b]));
+    strategy.get_mut().tell(&rows, &ranking, ranking.len() / 2);
+    rows
+}
+
+#[test]
+fn strategies_learn_from_the_rows_they_get_back() {
+    for (name, config) in strategies() {
+        for dim in [1, 2, 10] {
+            let mut strategy = start(&config, dim, None);
+            let mut rng = WideRng::new(2);
+            let mut fate = WideRng::new(9);
+            let before = sphere(strategy.get().mean());
+            for _ in 0..150 {
+                iterate_with_failures(&mut strategy, &mut rng, &mut fate);
+            }
+            let after = sphere(strategy.get().mean());
+            // As in the test above, with three rows in ten missing.
+            assert!(after < 0.5 * before, "{name}, n = {dim}: from {before} to {after}");
+        }
+    }
+}
+
+#[test]
+fn surplus_rows_stay_within_bounds_too() {
+    for (name, config) in strategies() {
+        for rule in [BoundsRule::Clip, BoundsRule::Reflect, BoundsRule::Resample { max_tries: 2 }] {
+            let bounds = Bounds::uniform(4, 0.2, 0.4, rule);
+            let mut strategy = start(&config, 4, Some(bounds.clone()));
+            let mut rng = WideRng::new(3);
+            let mut fate = WideRng::new(9);
+            for _ in 0..30 {
+                let rows = iterate_with_failures(&mut strategy, &mut rng, &mut fate);
+                assert!(rows.chunks_exact(4).all(|row| bounds.contain(row)), "{name}, {rule:?}");
+                if strategy.get().stop_reason().is_some() {
+                    strategy.get_mut().reset(&[0.3; 4]);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn samples_stay_finite_and_within_bounds_for_any_number_of_parents() {
     for (name, config) in strategies() {
         for rule in [BoundsRule::Clip, BoundsRule::Reflect, BoundsRule::Resample { max_tries: 2 }] {
             for dim in [1, 2, 10] {
                 let bounds = Bounds::uniform(dim, 0.2, 0.4, rule);
-                let (mut strategy, mut rng) = (start(&config, dim, Some(bounds.clone())), WideRng::new(3));
+                let mut strategy = start(&config, dim, Some(bounds.clone()));
+                let mut rng = WideRng::new(3);
                 for n_parents in (0..=BATCH_SIZE).chain((0..=BATCH_SIZE).rev()) {
                     let rows = iterate(&mut strategy, &mut rng, n_parents, sphere);
                     assert!(
@@ -98,7 +153,8 @@ fn samples_stay_finite_and_within_bounds_for_any_number_of_parents() {
 #[test]
 fn without_parents_the_distribution_stays() {
     for (name, config) in strategies() {
-        let (mut strategy, mut rng) = (start(&config, 3, None), WideRng::new(4));
+        let mut strategy = start(&config, 3, None);
+        let mut rng = WideRng::new(4);
         for _ in 0..5 {
             iterate(&mut strategy, &mut rng, 3, sphere);
         }
@@ -112,7 +168,8 @@ fn without_parents_the_distribution_stays() {
 fn a_reset_forgets_everything() {
     for (name, config) in strategies() {
         for dim in [1, 3] {
-            let (mut used, mut rng) = (start(&config, dim, None), WideRng::new(5));
+            let mut used = start(&config, dim, None);
+            let mut rng = WideRng::new(5);
             for _ in 0..40 {
                 iterate(&mut used, &mut rng, 6, sphere);
             }
@@ -132,11 +189,13 @@ fn a_reset_forgets_everything() {
 #[test]
 fn a_clone_goes_on_like_the_original() {
     for (name, config) in strategies() {
-        let (mut strategy, mut rng) = (start(&config, 4, None), WideRng::new(7));
+        let mut strategy = start(&config, 4, None);
+        let mut rng = WideRng::new(7);
         for _ in 0..15 {
             iterate(&mut strategy, &mut rng, 6, sphere);
         }
-        let (mut copy, mut rng_copy) = (strategy.clone(), rng.clone());
+        let mut copy = strategy.clone();
+        let mut rng_copy = rng.clone();
         for _ in 0..15 {
             let a = iterate(&mut strategy, &mut rng, 6, sphere);
             assert_eq!(a, iterate(&mut copy, &mut rng_copy, 6, sphere), "{name}");
@@ -152,7 +211,8 @@ fn rankings_that_lead_nowhere_or_away_for_ever_end_in_a_stop_or_stay_finite() {
             let costs: [(&str, Cost); 3] =
                 [("flat", |_| 0.0), ("outwards", |row| -row[0]), ("inwards", |row| row.iter().map(|x| x.abs()).sum())];
             for (kind, cost) in costs {
-                let (mut strategy, mut rng) = (start(&config, dim, None), WideRng::new(8));
+                let mut strategy = start(&config, dim, None);
+                let mut rng = WideRng::new(8);
                 let mut reason = None;
                 for _ in 0..3000 {
                     let rows = iterate(&mut strategy, &mut rng, 6, cost);

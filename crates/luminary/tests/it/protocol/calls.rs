@@ -3,8 +3,8 @@
 use luminary::archive::NonFinite;
 use luminary::error::CallError;
 use luminary::preset::Preset;
-use luminary::problem::DifferentiableProblem;
-use luminary::scheduler::{BanditConfig, EmitterGroup, Pool, Reselect, Scheduler, SchedulerConfig};
+use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
+use luminary::scheduler::{BanditConfig, EmitterGroup, Pool, Reselect, Scheduler, SchedulerConfig, Values};
 use luminary::strategy::StrategyConfig;
 
 use super::{DIM, bowl, with};
@@ -119,8 +119,8 @@ fn wrong_lengths_and_values_in_tell_are_named_and_change_nothing() {
             assert!(matches!(error, CallError::NonFinite { what: "measures", row: 1, .. }), "{error}");
         }
         let extra: &[f64] = &objectives;
-        let error =
-            assert_unchanged(&mut scheduler, |s| s.tell_with_extras(&objectives, &measures, &[extra]).unwrap_err());
+        let values = Values::new(&objectives, &measures);
+        let error = assert_unchanged(&mut scheduler, |s| s.tell_values(&values.with_extras(&[extra])).unwrap_err());
         assert!(matches!(error, CallError::Length { what: "extras", expected: 0, found: 1, .. }), "{error}");
         scheduler.tell(&objectives, &measures).unwrap();
     }
@@ -188,7 +188,7 @@ fn without_a_policy_tell_fails_and_the_closed_loop_rejects_and_counts() {
         let config = preset_config(preset, &problem, 1).config();
         assert_eq!(config.non_finite, None);
         let mut scheduler = config.build().unwrap();
-        scheduler.run_differentiable(&problem, 10).unwrap();
+        scheduler.run(&problem, 10).unwrap();
         assert!(scheduler.n_invalid() > 0 && !scheduler.result().is_empty(), "{preset}");
         assert_eq!(scheduler.iterations(), 10);
         if scheduler.needs_gradients() {
@@ -204,7 +204,20 @@ fn without_a_policy_tell_fails_and_the_closed_loop_rejects_and_counts() {
             assert!(matches!(error, CallError::NonFinite { .. }), "{error}");
         }
         let mut strict = SchedulerConfig { non_finite: Some(NonFinite::Fail), ..config }.build().unwrap();
-        assert!(matches!(strict.run_differentiable(&problem, 10), Err(CallError::NonFinite { .. })), "{preset}");
+        assert!(matches!(strict.run(&problem, 10), Err(CallError::NonFinite { .. })), "{preset}");
+    }
+}
+
+/// The bowl of these tests, as somebody writes it who knows no gradients.
+struct WithoutGradients;
+
+impl Problem for WithoutGradients {
+    fn spec(&self) -> ProblemSpec {
+        bowl().spec()
+    }
+
+    fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
+        bowl().evaluate(solution, measures)
     }
 }
 
@@ -218,7 +231,7 @@ fn closed_loops_check_the_problem_first() {
     assert_eq!(error, expected);
     assert_eq!(error.to_string(), "expected a problem with 3 components and 2 measures, found 4 and 1");
     let mut gradients = preset_config(Preset::CmaMega, &bowl(), 1).build().unwrap();
-    let error = assert_unchanged(&mut gradients, |scheduler| scheduler.run(&bowl(), 1).unwrap_err());
+    let error = assert_unchanged(&mut gradients, |scheduler| scheduler.run(&WithoutGradients, 1).unwrap_err());
     assert_eq!(error, CallError::NeedsGradients);
     // A round asked for by hand is evaluated by the loop that follows.
     scheduler.ask().unwrap();
@@ -242,7 +255,7 @@ fn a_bandit_gives_every_emitter_of_a_mixed_pool_its_turn() {
             } else {
                 n_plain_rounds += 1;
             }
-            scheduler.run_differentiable(&bowl(), 1).unwrap();
+            scheduler.run(&bowl(), 1).unwrap();
         }
         assert!(n_gradient_rounds >= 5 && n_plain_rounds >= 20, "{reselect:?}: {n_gradient_rounds} {n_plain_rounds}");
         assert!(scheduler.restarts().total() > 0);

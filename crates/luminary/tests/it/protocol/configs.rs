@@ -3,12 +3,12 @@
 use luminary::archive::{
     Acceptance, ArchiveConfig, ArchiveKind, CellsConfig, CentroidSource, CvtConfig, ExtraColumn, LearningRate,
 };
-use luminary::emitter::{EmitterConfig, Selection};
+use luminary::emitter::{EmitterConfig, Operator, Selection};
 use luminary::error::ConfigError;
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::Problem;
 use luminary::ranker::RankerConfig;
-use luminary::restart::RestartRule;
+use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Pool, Reselect, SchedulerConfig};
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{
@@ -220,6 +220,23 @@ fn parts_of(emitter: &mut EmitterConfig, change: impl FnOnce(&mut Parts<'_>)) {
                 bounds: &mut c.bounds,
             });
         }
+        EmitterConfig::Genetic(c) => {
+            let Operator::IsoLine { iso_sigma, .. } = &mut c.operator else { panic!("the genetic emitter's operator") };
+            change(&mut Parts {
+                x0: &mut c.x0,
+                sigma: iso_sigma,
+                batch_size: &mut c.batch_size,
+                bounds: &mut c.bounds,
+            });
+        }
+        EmitterConfig::GradientOperator(c) => {
+            change(&mut Parts {
+                x0: &mut c.x0,
+                sigma: &mut c.sigma[0],
+                batch_size: &mut c.batch_size,
+                bounds: &mut c.bounds,
+            });
+        }
         EmitterConfig::Evolution(c) => {
             let batch_size = c.batch_size.get_or_insert(8);
             change(&mut Parts { x0: &mut c.x0, sigma: &mut c.sigma0, batch_size, bounds: &mut c.bounds });
@@ -279,18 +296,18 @@ fn strategies_and_their_options_are_checked() {
 #[test]
 fn rankers_restart_rules_and_steps_are_checked() {
     for kind in [2, 3] {
-        let change = |ranker: Option<RankerConfig>, restart: Option<RestartRule>| {
+        let change = |ranker: Option<RankerConfig>, restart: Option<RestartConfig>| {
             let (_, mut emitter) = emitters(DIM, &StrategyConfig::default(), None).swap_remove(kind);
             let (own_ranker, own_restart) = match &mut emitter {
                 EmitterConfig::Evolution(config) => (&mut config.ranker, &mut config.restart),
                 EmitterConfig::Arborescence(config) => (&mut config.ranker, &mut config.restart),
                 other => panic!("{other:?}"),
             };
-            *own_ranker = ranker.unwrap_or(*own_ranker);
+            *own_ranker = ranker.unwrap_or(own_ranker.clone());
             *own_restart = restart.unwrap_or(*own_restart);
             with_emitter(emitter)
         };
-        let never = RestartRule { no_improvement: false, every: Some(0) };
+        let never = RestartConfig { no_improvement: false, every: Some(0) };
         let expected = ConfigError::TooFew { what: "restart every", minimum: 1, found: 0 };
         assert_refused(&change(None, Some(never)), &expected, &["at least 1"]);
         let expected = ConfigError::TooFew { what: "the novelty ranker's neighbours", minimum: 1, found: 0 };
@@ -337,7 +354,7 @@ fn one_dimension_and_one_cell_work_for_every_preset() {
         for resolution in [1, 10] {
             let config = PresetConfig { resolution: vec![resolution], ..preset_config(preset, &problem, 1) };
             let mut scheduler = config.build().unwrap();
-            scheduler.run_differentiable(&problem, 100).unwrap();
+            scheduler.run(&problem, 100).unwrap();
             let stats = scheduler.result().stats();
             assert!(stats.obj_max.unwrap() > 99.0, "{preset}: {stats:?}");
             assert!(stats.n_elites <= resolution && stats.n_elites > 0);

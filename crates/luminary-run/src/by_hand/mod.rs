@@ -1,0 +1,249 @@
+//! Runs driven by hand: somebody asks a run folder for rows, evaluates them anywhere, and tells it the results, each time
+//! in a process of its own. A shell script, a lab robot or an agent can do so.
+//!
+//! Every call is in the journal, and on disk, before it is answered: a kill loses nothing that was told.
+
+mod message;
+
+use std::path::{Path, PathBuf};
+
+use luminary::archive::{Batch, ColumnData};
+use luminary::scheduler::{Answer, Call, Effect, NOT_FINITE, Scheduler, Ticket, TicketId, Told};
+
+pub use message::{Message, MessageError};
+
+use crate::config::RunConfig;
+use crate::driver::{Restored, restore, write_results};
+use crate::error::RunError;
+use crate::folder::{
+    CheckpointMeta, JOURNAL, Journal, METRICS, Manifest, MetricsLog, MetricsRow, RunFolder, SUMMARY, remove_stale,
+};
+
+/// A checkpoint is written once this many calls have come after the last, so that opening the folder stays quick.
+const CALLS_PER_CHECKPOINT: u64 = 1_000;
+
+/// A run folder that this process drives by hand.
+#[derive(Debug)]
+pub struct ByHand {
+    folder: RunFolder,
+    config: RunConfig,
+    scheduler: Scheduler,
+    seconds: f64,
+    journal: Journal,
+    journal_path: PathBuf,
+    log: MetricsLog,
+    /// Calls in the newest checkpoint.
+    n_calls_saved: u64,
+    /// Calls when the folder was opened.
+    n_calls_opened: u64,
+}
+
+impl ByHand {
+    /// Makes the folder of a run that has not begun.
+    ///
+    /// # Errors
+    /// A configuration the engine refuses, or a folder that cannot be used.
+    pub fn create(path: &Path, config: &RunConfig) -> Result<(), RunError> {
+        crate::driver::build(config)?;
+        RunFolder::create(path, &Manifest::new(config.clone())).map(drop)
+    }
+
+    /// Opens a run at its last call.
+    ///
+    /// # Errors
+    /// A folder without a run or in use, checkpoints that are all damaged, a journal that does not belong to them.
+    pub fn open(path: &Path) -> Result<Self, RunError> {
+        let (folder, manifest) = RunFolder::open(path)?;
+        let config = manifest.config;
+        let Restored { mut scheduler, seconds, n_calls_saved, damaged } = restore(path, &config)?;
+        for error in damaged {
+            folder.checkpoints().set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
+        }
+        let journal_path = folder.file(JOURNAL);
+        let journal = Journal::open(&journal_path, &mut scheduler)?;
+        let log_path = folder.file(METRICS);
+        let log = MetricsLog::open(&log_path, scheduler.iterations()).map_err(RunError::io("open", &log_path))?;
+        let n_calls_opened = scheduler.n_calls();
+        Ok(Self { folder, config, scheduler, seconds, journal, journal_path, log, n_calls_saved, n_calls_opened })
+    }
+
+    /// The engine as it stands.
+    pub fn scheduler(&self) -> &Scheduler {
+        &self.scheduler
+    }
+
+    /// The resolved configuration.
+    pub fn config(&self) -> &RunConfig {
+        &self.config
+    }
+
+    /// Whether all iterations are done.
+    pub fn is_finished(&self) -> bool {
+        self.scheduler.iterations() >= self.config.run.iterations
+    }
+
+    /// Up to `n` rows to evaluate; none once the run is finished or all rows are out.
+    ///
+    /// # Errors
+    /// When the journal cannot be written; nobody has the tickets then.
+    pub fn ask(&mut self, n: usize) -> Result<Vec<Ticket>, RunError> {
+        if self.is_finished() {
+            return Ok(Vec::new());
+        }
+        let tickets = self.scheduler.ask_tickets(n);
+        if !tickets.is_empty() {
+            self.note(Call::Ask { n })?;
+        }
+        Ok(tickets)
+    }
+
+    /// Takes what somebody says about a ticket, or a solution that nobody asked for.
+    ///
+    /// # Errors
+    /// What the engine refuses; nothing has changed then. A journal that cannot be written.
+    pub fn take(&mut self, message: &Message) -> Result<Effect, ByHandError> {
+        let before = self.scheduler.iterations();
+        let (effect, call) = match message {
+            Message::Told { id, objective, measures, jacobian, extras } => {
+                self.tell(*id, *objective, measures, jacobian.as_deref(), extras)?
+            }
+            Message::Failed { id, reason } => {
+                let told = self.scheduler.fail(*id, reason)?;
+                (told.effect, Call::Fail { id: *id, reason: reason.clone() })
+            }
+            Message::Lost { id } => {
+                let n_calls = self.scheduler.n_calls();
+                self.scheduler.lost(*id)?;
+                let changed = self.scheduler.n_calls() > n_calls;
+                (if changed { Effect::Waits } else { Effect::Repeated }, Call::Lost { id: *id })
+            }
+            Message::Injected { solution, objective, measures, extras } => {
+                self.inject(solution, *objective, measures, extras)?
+            }
+        };
+        if effect != Effect::Repeated {
+            self.note(call)?;
+        }
+        if self.scheduler.iterations() > before {
+            self.end_iteration()?;
+        }
+        Ok(effect)
+    }
+
+    fn tell(
+        &mut self,
+        id: TicketId,
+        objective: f64,
+        measures: &[f64],
+        jacobian: Option<&[f64]>,
+        extras: &[(String, Vec<f64>)],
+    ) -> Result<(Effect, Call), ByHandError> {
+        let extras = self.columns(extras)?;
+        let objective = self.config.goal().turn(objective);
+        let jacobian = jacobian.map(|jacobian| self.turned(jacobian));
+        let columns: Vec<&[f64]> = extras.iter().map(Vec::as_slice).collect();
+        let answer = Answer { objective, measures, jacobian: jacobian.as_deref(), extras: &columns };
+        let Told { effect, .. } = self.scheduler.tell_ticket(id, &answer)?;
+        let is_finite = objective.is_finite() && measures.iter().all(|measure| measure.is_finite());
+        let call = match is_finite {
+            true => Call::Tell { id, objective, measures: measures.to_vec(), jacobian, extras },
+            // What the policy rejects is a row without a value.
+            false => Call::Fail { id, reason: NOT_FINITE.into() },
+        };
+        Ok((effect, call))
+    }
+
+    /// The objective's gradient, which comes first, with the engine's sign.
+    fn turned(&self, jacobian: &[f64]) -> Vec<f64> {
+        let goal = self.config.goal();
+        let n = self.scheduler.config().archive.solution_dim;
+        let slopes = jacobian.iter().enumerate();
+        slopes.map(|(i, &slope)| if i < n { goal.turn(slope) } else { slope }).collect()
+    }
+
+    fn inject(
+        &mut self,
+        solution: &[f64],
+        objective: f64,
+        measures: &[f64],
+        extras: &[(String, Vec<f64>)],
+    ) -> Result<(Effect, Call), ByHandError> {
+        let extras = self.columns(extras)?;
+        let objective = self.config.goal().turn(objective);
+        let columns: Vec<ColumnData<'_>> = extras.iter().map(|values| values.as_slice().into()).collect();
+        let batch = Batch { solutions: solution, objectives: &[objective], measures, extras: &columns };
+        self.scheduler.inject(&batch)?;
+        let call = Call::Inject { solution: solution.to_vec(), objective, measures: measures.to_vec(), extras };
+        Ok((Effect::Counted, call))
+    }
+
+    /// Extra values in the order of the archive's columns.
+    fn columns(&self, extras: &[(String, Vec<f64>)]) -> Result<Vec<Vec<f64>>, MessageError> {
+        let columns = &self.scheduler.config().archive.extra_columns;
+        if let Some((name, _)) = extras.iter().find(|(name, _)| columns.iter().all(|column| column.name != *name)) {
+            let known = columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
+            let expected = if known.is_empty() { "no extras".to_owned() } else { format!("the extras {known}") };
+            return Err(MessageError::new(&expected, &format!("{name:?}")));
+        }
+        let value = |name: &str| extras.iter().find(|(known, _)| known == name).map(|(_, values)| values.clone());
+        let missing = |name: &str| MessageError::new(&format!("the extra {name:?}"), "none");
+        columns.iter().map(|column| value(&column.name).ok_or_else(|| missing(&column.name))).collect()
+    }
+
+    fn note(&mut self, call: Call) -> Result<(), RunError> {
+        self.journal.append(self.scheduler.n_calls(), call).map_err(RunError::io("append to", &self.journal_path))
+    }
+
+    fn end_iteration(&mut self) -> Result<(), RunError> {
+        let iteration = self.scheduler.iterations();
+        if iteration.is_multiple_of(self.config.run.metrics_every) || self.is_finished() {
+            let row = MetricsRow::of(&self.scheduler, self.config.goal(), self.seconds);
+            self.log.append(&row).map_err(RunError::io("append to", &self.folder.file(METRICS)))?;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that everything said so far survives, and saves the run if there is much to repeat or nothing more to
+    /// do.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn close(mut self) -> Result<(), RunError> {
+        self.journal.sync().map_err(RunError::io("sync", &self.journal_path))?;
+        let n_calls = self.scheduler.n_calls();
+        if n_calls == self.n_calls_opened {
+            return Ok(());
+        }
+        remove_stale(&self.folder.file(SUMMARY))?;
+        if self.is_finished() || n_calls - self.n_calls_saved >= CALLS_PER_CHECKPOINT {
+            self.checkpoint()?;
+        }
+        if self.is_finished() {
+            write_results(&self.folder, &self.config, &self.scheduler, self.seconds)?;
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&mut self) -> Result<(), RunError> {
+        let checkpoints = self.folder.checkpoints();
+        let meta = CheckpointMeta { iteration: self.scheduler.iterations(), seconds: self.seconds };
+        let path = self.folder.file(METRICS);
+        let log = self.log.handle().map_err(RunError::io("open", &path))?;
+        let state = self.scheduler.to_checkpoint()?;
+        checkpoints.write(meta, &state, &log).map_err(RunError::io("write a checkpoint to", checkpoints.folder()))
+    }
+}
+
+/// Why a message was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum ByHandError {
+    /// The engine refused it.
+    #[error(transparent)]
+    Call(#[from] luminary::error::CallError),
+    /// It is not what the run needs.
+    #[error(transparent)]
+    Message(#[from] MessageError),
+    /// The folder cannot be written: nothing more can be taken.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
