@@ -282,7 +282,7 @@ impl Study {
     /// When the folder cannot be written.
     pub fn execute(&self, run: Run, stop: &StopFlag, watch: &mut dyn Watch) -> Result<Summary, ExperimentError> {
         let folder = run.path().to_owned();
-        let evaluator = Box::new(Box::new(Shared(Arc::clone(&self.problem))));
+        let evaluator: Evaluator = Box::new(Box::new(Shared(Arc::clone(&self.problem))));
         let summary = run.execute_with(evaluator, stop, watch)?;
         let collage = self.collage(&folder, Collage::COLUMNS, Collage::ROWS)?;
         collage.write_png(&self.experiment.labels(), &folder.join(COLLAGE))?;

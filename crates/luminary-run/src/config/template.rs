@@ -9,14 +9,13 @@ domain = "lp-sphere"            # see `luminary list`
 n = 100                         # components of a solution
 
 # A program instead of a domain (see docs/external-evaluators.md): give n, the bounds of its measures, and how to start it.
-# Without [evaluator], `luminary create`, `ask` and `tell` drive the run by hand.
 # [problem]
 # n = 10
 # measures = [[-1.0, 1.0], [0.0, 5.0]]
 # measure_names = ["speed", "height"]
 # objective_name = "distance"
 # goal = "maximise"             # or "minimise": then archive.min_f must be given, the worst objective worth keeping
-# [evaluator]
+# [evaluator]                   # without it, `luminary create`, `ask` and `tell` drive the run by hand
 # command = ["python3", "simulate.py"]
 # workers = 4
 # time_limit = 60.0
