@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use luminary::archive::{Archive, ArchiveKind, Elite};
+use luminary::archive::{Archive, Elite};
 use luminary::restart::RestartCounts;
 use luminary::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub struct Summary {
     pub mean: Option<f64>,
     /// Number of elites.
     pub elites: usize,
-    /// Number of cells.
+    /// Number of cells. Of an archive without cells: how many elites it can hold, or, if there is no limit, does hold.
     pub cells: usize,
     /// Restarts of all emitters.
     pub restarts: u64,
@@ -124,22 +124,13 @@ impl Summary {
             best: row.best,
             mean: row.mean,
             elites: row.elites,
-            cells: n_cells(config, row.elites),
+            cells: config.archive.capacity().unwrap_or(row.elites),
             restarts: row.restarts,
             restarts_by_cause: None,
             invalid: row.invalid,
             result_crc32: None,
             folder: folder.to_owned(),
         }
-    }
-}
-
-/// How many elites there could be, or, where there is no limit, are.
-fn n_cells(config: &RunConfig, n_elites: usize) -> usize {
-    match (config.archive.cells(), &config.archive.kind) {
-        (Some(cells), _) => cells.n_cells(),
-        (None, ArchiveKind::Dns(dns)) => dns.capacity,
-        (None, _) => n_elites,
     }
 }
 

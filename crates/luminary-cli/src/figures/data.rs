@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use luminary::archive::Cells as EngineCells;
+use luminary::archive::{Cells as EngineCells, CellsConfig};
 use luminary_plot::{Archive, Cells, Goal, Measure, Style};
 use luminary_run::RunError;
 use luminary_run::config::{self, Labels, RunConfig};
@@ -87,10 +87,19 @@ impl RunData {
 
     /// The figures in one line.
     pub(crate) fn note(&self) -> String {
+        let borders = match self.config.archive.cells() {
+            Some(CellsConfig::SlidingBoundaries(_)) => ", sliding borders drawn at equal distances",
+            _ => "",
+        };
         format!(
-            "QD score {:.2}, coverage {:.2} %, seed {}",
+            "QD score {:.2}, coverage {:.2} %, seed {}{borders}",
             self.summary.qd_score, self.summary.coverage_percent, self.seed
         )
+    }
+
+    /// Whether the archive can be full.
+    pub(crate) fn has_limit(&self) -> bool {
+        self.config.archive.capacity().is_some()
     }
 
     /// Whether two runs differ in their seed only.

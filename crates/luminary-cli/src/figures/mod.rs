@@ -159,11 +159,13 @@ fn curves_of(title: &str, groups: &[Group]) -> Result<Figure, Failure> {
         let series = groups.iter().map(series).collect();
         CurvePanel { title: String::new(), x_label: "iteration".into(), y_label: label.into(), series }
     };
-    let panels = vec![
-        panel("QD score", |row| row.qd_score),
-        panel("coverage (%)", |row| 100.0 * row.coverage),
-        panel("best", |row| row.best.unwrap_or(f64::NAN)),
-    ];
+    // An archive without a limit has no share of it.
+    let mut runs = groups.iter().flat_map(|group| &group.runs);
+    let filled = match runs.all(RunData::has_limit) {
+        true => panel("coverage (%)", |row| 100.0 * row.coverage),
+        false => panel("elites", |row| row.elites as f64),
+    };
+    let panels = vec![panel("QD score", |row| row.qd_score), filled, panel("best", |row| row.best.unwrap_or(f64::NAN))];
     let spec = Curves { title: title.into(), panels, columns: Some(3), markers: Markers::None };
     Ok(curves(&spec, &Style::default())?)
 }

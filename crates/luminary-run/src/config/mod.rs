@@ -14,9 +14,13 @@
 
 mod algorithm;
 mod archive;
+#[cfg(test)]
+mod archive_tests;
+mod cells;
 mod error;
 #[cfg(unix)]
 mod evaluator;
+mod fit;
 mod floats;
 mod goal;
 mod names;
@@ -154,6 +158,14 @@ impl ArchiveSettings {
         match (&self.kind, &self.result) {
             (_, Some(cells)) | (ArchiveKind::Cells(cells), None) => Some(cells),
             _ => None,
+        }
+    }
+
+    /// How many elites there can be at most; absent if there is no limit.
+    pub fn capacity(&self) -> Option<usize> {
+        match &self.kind {
+            ArchiveKind::Dns(dns) => Some(dns.capacity),
+            _ => self.cells().map(CellsConfig::n_cells),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! From the tree of a file to the resolved configuration: checks every value and fills in defaults.
 
-use luminary::archive::NonFinite;
+use luminary::archive::{ArchiveKind, NonFinite};
+use luminary::preset::Preset;
+use luminary::ranker::RankerConfig;
 use luminary::scheduler::Order;
 
 use super::error::Fault;
@@ -32,15 +34,20 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
         None => problem::read(&mut problem, evaluator)?,
     };
     let run_settings = read_run(&mut run)?;
-    let (algorithm_settings, defaults) = algorithm::read(&mut algorithm, &problem_config, &spec)?;
+    let (mut algorithm_settings, defaults) = algorithm::read(&mut algorithm, &problem_config, &spec)?;
     let evaluations = algorithm_settings.evaluations_per_iteration().saturating_mul(run_settings.iterations);
     let context = archive::Context {
         evaluations,
         alpha: defaults.alpha,
-        goal: problem_config.goal(),
-        preset: algorithm_settings.preset,
+        problem: &problem_config,
+        algorithm: &algorithm_settings,
     };
-    let archive_settings = archive::read(&mut archive_section, &spec, context)?;
+    let archive_settings = archive::read(&mut archive_section, &spec, &context)?;
+    // An archive that estimates densities has no cells whose visits could be counted.
+    let estimates_density = matches!(archive_settings.kind, ArchiveKind::Density(_));
+    if estimates_density && algorithm_settings.preset == Preset::DensityDescent {
+        algorithm_settings.ranker.get_or_insert(RankerConfig::KernelDensity);
+    }
     for section in [problem, archive_section, algorithm, run] {
         section.finish()?;
     }

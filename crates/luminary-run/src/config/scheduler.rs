@@ -1,6 +1,6 @@
 //! From the resolved settings to the engine's configuration.
 
-use luminary::archive::{Acceptance, ArchiveConfig, ArchiveKind};
+use luminary::archive::{Acceptance, ArchiveConfig};
 use luminary::emitter::EmitterConfig;
 use luminary::preset::PresetConfig;
 use luminary::problem::ProblemSpec;
@@ -36,8 +36,7 @@ impl RunConfig {
         config.archive.rule = archive.update;
         config.archive.qd_score_offset = self.goal().turn(archive.qd_score_offset);
         config.archive.extra_columns = self.problem.extra_columns();
-        let has_thresholds = matches!(&archive.kind, ArchiveKind::Cells(cells) if has_thresholds(cells));
-        if !has_thresholds {
+        if !has_thresholds(&archive.kind) {
             // Presets whose thresholds matter were refused; for CMA-ES alone the archive has no say in the ranking.
             config.archive.acceptance = Acceptance::Elitist;
         }
