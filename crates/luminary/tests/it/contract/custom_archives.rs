@@ -1,13 +1,13 @@
 //! Archives that are handed to a scheduler, and result archives that are chosen.
 
 use luminary::archive::{
-    AddReport, Archive, ArchiveConfig, ArchiveKind, ArchiveStats, Batch, Best, DensityConfig, DiscountArchive,
-    DiscountConfig, DnsConfig, Elite, ExtraColumn, NonFinite, Status,
+    AddReport, Archive, ArchiveConfig, ArchiveKind, ArchiveStats, Batch, Best, CategoricalConfig, CellsConfig,
+    DensityConfig, DiscountArchive, DiscountConfig, DnsConfig, Elite, ExtraColumn, NonFinite, Status,
 };
 use luminary::emitter::{EmitterConfig, GaussianConfig};
 use luminary::error::{CallError, CheckpointError, ConfigError};
 use luminary::problem::Problem;
-use luminary::scheduler::{EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
+use luminary::scheduler::{Answer, EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
 
 use crate::common::{Bowl, TableModel, fingerprint};
 
@@ -190,4 +190,31 @@ fn archives_that_do_not_go_together_are_refused() {
     let archive = discount();
     let without_cells = config(ArchiveConfig::custom(&archive), Some(dns));
     assert!(matches!(without_cells.build_with_archive(Box::new(archive), Vec::new()), Err(ConfigError::Conflict(_))));
+}
+
+#[test]
+fn a_ticket_told_with_what_is_no_category_changes_nothing_or_counts_as_failed() {
+    let names = |n: usize| (0..n).map(|i| i.to_string()).collect();
+    let categories = CellsConfig::Categorical(CategoricalConfig { categories: vec![names(2), names(3)] });
+    for order in [Order::Rows, Order::Completion { over_issue: 1.0 }] {
+        let config = |policy| SchedulerConfig {
+            order,
+            non_finite: Some(policy),
+            ..config(ArchiveConfig::cells(3, categories.clone()), None)
+        };
+        let good = Answer { objective: 1.0, measures: &[1.0, 2.0], jacobian: None, extras: &[] };
+        let bad = Answer { measures: &[1.0, 2.5], ..good };
+        let mut strict = config(NonFinite::Fail).build().unwrap();
+        let id = strict.ask_tickets(1)[0].id;
+        let before = strict.to_checkpoint().unwrap();
+        assert!(matches!(strict.tell_ticket(id, &bad), Err(CallError::Category { measure: 1, found: 2.5, .. })));
+        assert!(strict.to_checkpoint().unwrap() == before);
+        strict.tell_ticket(id, &good).unwrap();
+        let mut lenient = config(NonFinite::Reject).build().unwrap();
+        let tickets = lenient.ask_tickets(8);
+        for (i, ticket) in tickets.iter().enumerate() {
+            lenient.tell_ticket(ticket.id, if i == 0 { &bad } else { &good }).unwrap();
+        }
+        assert_eq!((lenient.evaluations(), lenient.result().len()), (8, 1), "{order:?}");
+    }
 }
