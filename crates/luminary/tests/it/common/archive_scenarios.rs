@@ -67,6 +67,10 @@ impl Problem for Categories {
         measures.iter_mut().for_each(|measure| *measure = category(*measure));
         objective
     }
+
+    fn differentiable(&self) -> Option<&dyn DifferentiableProblem> {
+        Some(self)
+    }
 }
 
 impl DifferentiableProblem for Categories {
