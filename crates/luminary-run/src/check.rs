@@ -92,7 +92,9 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
     let extras: Vec<_> = check.extras.iter().map(|(_, values)| ColumnData::F64(values)).collect();
     let start =
         Batch { solutions: &config.algorithm.x0, objectives: &objectives, measures: &check.measures, extras: &extras };
-    if let Err(error) = scheduler.archive().check(&start, NonFinite::Reject) {
+    // Values that are not finite have warnings of their own.
+    let is_finite = objectives.iter().chain(&check.measures).all(|value| value.is_finite());
+    if is_finite && let Err(error) = scheduler.archive().check(&start, NonFinite::Fail) {
         check.warnings.push(format!("the archive refuses the start: {error}"));
     }
     Ok(check)

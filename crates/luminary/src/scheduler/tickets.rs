@@ -118,7 +118,7 @@ impl Protocol {
         }
     }
 
-    /// Checks that the archives have a cell for the result, which not all measures are if they are categories: when it is
+    /// Checks that the archives have a cell for the result, which not all measures have if they are categories: when it is
     /// told, not when it reaches them, because now it can still be corrected.
     pub(super) fn check_cells<E: EmitterHandle>(
         parts: &Parts<'_, E>,
