@@ -81,7 +81,8 @@ class Run:
         """Restores a run from a checkpoint file or a run folder, of this package or of the command line.
 
         It goes on bit by bit as the saved one would have. A run always maximises: where the command line minimises,
-        objectives are negated here.
+        objectives are negated here. A scheduler that :func:`luminary.save` has saved is a run, too, if its parts are
+        native; :func:`luminary.load` gives the scheduler itself.
 
         Raises:
             OSError: The file does not read.
@@ -90,10 +91,7 @@ class Run:
         path = Path(path)
         if path.is_dir():
             return cls._of(NativeRun.from_folder(path))
-        state = read_checkpoint(path.read_bytes())
-        if not state.startswith(b"LUMINARY"):
-            raise ValueError(f"expected a checkpoint of a run, found something else in {path}; luminary.load may know it")
-        return cls._of(NativeRun.from_snapshot(state))
+        return cls._of(NativeRun.from_snapshot(read_checkpoint(path.read_bytes())))
 
     @classmethod
     def _of(cls, native):

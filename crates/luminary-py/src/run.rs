@@ -7,7 +7,7 @@ use luminary::archive::{Acceptance, Archive, Batch, CellArchive, Cells, Learning
 use luminary::error::CallError;
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::{Evaluate, ProblemSpec};
-use luminary::scheduler::{Scheduler, Threads, TicketId};
+use luminary::scheduler::{Scheduler, TicketId};
 use luminary::strategy::gradient::GradientConfig;
 use luminary_run::export;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
@@ -211,7 +211,7 @@ impl NativeRun {
     fn set_threads(&self, py: Python<'_>, threads: usize) -> PyResult<()> {
         let built = threads::pool_of(threads)?;
         py.detach(|| {
-            let threads = if built.is_some() { Threads::Pool } else { Threads::One };
+            let threads = threads::of_pool(built.as_ref());
             self.slot.with(|scheduler| scheduler.set_threads(threads))?;
             *lock(&self.pool) = built;
             Ok(())

@@ -5,15 +5,18 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::adding::AddMode;
 use super::bandit::Bandit;
 use super::completion::{Completion, OpenTicket, draws_generations};
+use super::config::UnnamedResult;
 use super::failures::Failures;
 use super::memory::Memory;
+use super::precision::Precision;
 use super::protocol::{EmitterHandle, Phase, Progress, Protocol};
 use super::row_tickets::RowTickets;
 use super::ticket::{Order, TicketKind};
 use super::{Scheduler, SchedulerConfig};
-use crate::archive::ArchiveState;
+use crate::archive::{Archive, ArchiveState};
 use crate::emitter::EmitterState;
 use crate::error::CheckpointError;
 use crate::serde_floats::{self, Floats};
@@ -42,6 +45,11 @@ pub(crate) struct ProtocolState<'a> {
     completion: Option<Cow<'a, Completion>>,
     memory: Cow<'a, Memory>,
     failures: Cow<'a, Failures>,
+    /// Absent in files of builds that did not save it.
+    #[serde(default)]
+    add_mode: Option<AddMode>,
+    #[serde(default)]
+    precision: Precision,
 }
 
 /// The state in files of version 1, which knew no tickets.
@@ -78,12 +86,34 @@ impl<'a> From<SchedulerStateV1<'a>> for SchedulerState<'a> {
                 completion: None,
                 memory: Cow::default(),
                 failures: Cow::default(),
+                add_mode: None,
+                precision: Precision::default(),
             },
         }
     }
 }
 
-impl SchedulerState<'_> {
+impl<'a> SchedulerState<'a> {
+    /// The state of these parts.
+    pub(crate) fn of<E: EmitterHandle>(
+        archive: &dyn Archive,
+        result: Option<&dyn Archive>,
+        emitters: &'a [E],
+        protocol: &'a Protocol,
+    ) -> Result<Self, CheckpointError> {
+        Ok(Self {
+            archive: ArchiveState::of(archive)?,
+            result: result.map(ArchiveState::of).transpose()?,
+            emitters: emitters.iter().map(|emitter| emitter.save()).collect::<Result<_, _>>()?,
+            protocol: protocol.save(),
+        })
+    }
+
+    /// Whether the scheduler that was saved had a result archive that its configuration does not name.
+    pub(crate) fn unnamed_result(&self) -> UnnamedResult {
+        if self.result.is_some() { UnnamedResult::BesideSoft } else { UnnamedResult::Absent }
+    }
+
     /// Checks that archive and emitters are as large as the configuration says, so that building it takes no more
     /// memory than the saved scheduler did.
     pub(crate) fn check_size(&self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
@@ -101,12 +131,7 @@ impl SchedulerState<'_> {
 
 impl Scheduler {
     pub(crate) fn save(&self) -> Result<SchedulerState<'_>, CheckpointError> {
-        Ok(SchedulerState {
-            archive: ArchiveState::of(self.archive.as_ref())?,
-            result: self.result.as_deref().map(ArchiveState::of).transpose()?,
-            emitters: self.emitters.iter().map(|emitter| emitter.save()).collect::<Result<_, _>>()?,
-            protocol: self.protocol.save(),
-        })
+        SchedulerState::of(self.archive.as_ref(), self.result.as_deref(), &self.emitters, &self.protocol)
     }
 
     /// Takes over a saved state; the scheduler must be freshly built from the configuration saved with it.
@@ -142,6 +167,8 @@ impl Protocol {
             completion: (self.order != Order::Rows).then_some(Cow::Borrowed(&self.completion)),
             memory: Cow::Borrowed(&self.memory),
             failures: Cow::Borrowed(&self.failures),
+            add_mode: Some(self.add_mode),
+            precision: self.precision,
         }
     }
 
@@ -165,6 +192,8 @@ impl Protocol {
         }
         self.memory = state.memory.into_owned();
         self.failures = state.failures.into_owned();
+        self.add_mode = state.add_mode.unwrap_or(self.add_mode);
+        self.precision = state.precision;
         if let Some(completion) = state.completion {
             self.check_completion(&completion, emitters)?;
             self.completion = completion.into_owned();
