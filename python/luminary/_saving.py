@@ -1,12 +1,12 @@
 """Schedulers, archives and emitters as checkpoint files.
 
 The file is the command line's: one magic number, one checksum, compressed, written whole or not at all. A scheduler
-whose parts are all native is the engine's own snapshot in it, which Rust and the command line go on with, too. What only
-this package knows (dtypes, shapes of solutions, generators for sampling) is attached to it.
+whose parts are all native is the engine's own snapshot in it, which Rust and the command line go on with, too. What
+only this package knows (dtypes, shapes of solutions, generators for sampling) is attached to it.
 
 Anything else is described field by field, as JSON followed by the bytes of arrays and native states; so is the
-attachment, which names the native parts that the snapshot holds. Unlike a pickle such a file holds data only: reading it
-runs no code of the file's author.
+attachment, which names the native parts that the snapshot holds. Unlike a pickle such a file holds data only: reading
+it runs no code of the file's author.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def load(path):
         path: A checkpoint file, or a run folder.
 
     Returns:
-        What was saved: a scheduler, archive or emitter; a :class:`Run` from a run folder or a file of Rust or the command
-        line. A scheduler that these have taken further since it was saved is where they left it.
+        What was saved: a scheduler, archive or emitter; a :class:`Run` from a run folder or a file of Rust or the
+        command line. A scheduler that these have taken further since it was saved is where they left it.
 
     Raises:
         OSError: The file does not read.

@@ -1,5 +1,6 @@
 """Promises of the one checkpoint format: what Python saves the engine loads, and the other way round, bit by bit."""
 
+import pickle
 import shutil
 from pathlib import Path
 
@@ -84,11 +85,11 @@ def check_three_go_on_alike(scheduler, path):
     assert _native.read_checkpoint(path.read_bytes()).startswith(b"LUMINARY")
     restored, run = luminary.load(path), luminary.Run.load(path)
     assert type(restored) is type(scheduler) and type(run) is luminary.Run
-    archive = scheduler.archive
+    archive, pickled = scheduler.archive, pickle.loads(pickle.dumps(restored))
     for _ in range(5):
         expected = step(scheduler, archive)
-        assert np.array_equal(step(restored, archive), expected)
-        assert np.array_equal(step(run, archive), expected)
+        for each in (restored, pickled, run):
+            assert np.array_equal(step(each, archive), expected)
     assert_same_elites(scheduler, restored)
     assert_same_elites(scheduler, run)
     return restored, run

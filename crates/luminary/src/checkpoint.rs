@@ -142,7 +142,7 @@ impl Protocol {
         parts: &Parts<'_, E>,
         attachment: Option<&[u8]>,
     ) -> Result<Vec<u8>, CheckpointError> {
-        let state = SchedulerState::of(&*parts.archive, parts.result.as_deref(), parts.emitters, self)?;
+        let state = SchedulerState::of(config, &*parts.archive, parts.result.as_deref(), parts.emitters, self)?;
         Snapshot::encode(config, state, attachment)
     }
 }

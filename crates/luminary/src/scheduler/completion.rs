@@ -122,11 +122,13 @@ impl Protocol {
         }
         let dim = self.solution_dim;
         let population = self.initial?;
+        let precision = self.precision;
         let rng = &mut self.progress.initial_rng;
         let initial = self.completion.initial.get_or_insert_with(|| {
             let mut solutions = vec![0.0; population.n_solutions * dim];
             rng.fill_normal(&mut solutions);
             solutions.iter_mut().for_each(|component| *component *= population.sigma);
+            precision.round(&mut solutions);
             Initial { solutions, n_issued: 0, n_settled: 0 }
         });
         let row = initial.n_issued;

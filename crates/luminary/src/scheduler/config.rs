@@ -69,11 +69,13 @@ pub struct InitialPopulation {
 }
 
 /// Whether there is a result archive that the configuration does not name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum UnnamedResult {
     /// Beside a soft archive.
+    #[default]
     BesideSoft,
-    /// Never: checkpoints of callers who keep the parts themselves may have a soft archive alone.
+    /// Never: callers who keep the parts themselves may have a soft archive alone.
     Absent,
 }
 
@@ -111,10 +113,15 @@ impl SchedulerConfig {
         self.build_parts(archive, custom, UnnamedResult::BesideSoft)
     }
 
+    /// Whether a result archive that the configuration does not name belongs to it.
+    pub(super) fn derives_result(&self) -> bool {
+        self.result.is_none() && self.archive.acceptance != Acceptance::Elitist
+    }
+
     /// The result archive's configuration if none is given: elitist and sequential over the cells of the archive, or none
     /// if the archive itself already is an elitist one or has no cells.
     fn derived_result(&self, archive: &dyn Archive) -> Option<ArchiveConfig> {
-        if self.archive.acceptance == Acceptance::Elitist {
+        if !self.derives_result() {
             return None;
         }
         let mut config = self.archive.clone();

@@ -29,6 +29,8 @@ pub(crate) struct SchedulerState<'a> {
     result: Option<ArchiveState>,
     emitters: Vec<EmitterState<'a>>,
     protocol: ProtocolState<'a>,
+    #[serde(default)]
+    unnamed_result: UnnamedResult,
 }
 
 /// The state of ask and tell.
@@ -89,6 +91,7 @@ impl<'a> From<SchedulerStateV1<'a>> for SchedulerState<'a> {
                 add_mode: None,
                 precision: Precision::default(),
             },
+            unnamed_result: UnnamedResult::default(),
         }
     }
 }
@@ -96,22 +99,25 @@ impl<'a> From<SchedulerStateV1<'a>> for SchedulerState<'a> {
 impl<'a> SchedulerState<'a> {
     /// The state of these parts.
     pub(crate) fn of<E: EmitterHandle>(
+        config: &SchedulerConfig,
         archive: &dyn Archive,
         result: Option<&dyn Archive>,
         emitters: &'a [E],
         protocol: &'a Protocol,
     ) -> Result<Self, CheckpointError> {
+        let is_missing = config.derives_result() && result.is_none();
         Ok(Self {
             archive: ArchiveState::of(archive)?,
             result: result.map(ArchiveState::of).transpose()?,
             emitters: emitters.iter().map(|emitter| emitter.save()).collect::<Result<_, _>>()?,
             protocol: protocol.save(),
+            unnamed_result: if is_missing { UnnamedResult::Absent } else { UnnamedResult::BesideSoft },
         })
     }
 
     /// Whether the scheduler that was saved had a result archive that its configuration does not name.
     pub(crate) fn unnamed_result(&self) -> UnnamedResult {
-        if self.result.is_some() { UnnamedResult::BesideSoft } else { UnnamedResult::Absent }
+        self.unnamed_result
     }
 
     /// Checks that archive and emitters are as large as the configuration says, so that building it takes no more
@@ -131,7 +137,8 @@ impl<'a> SchedulerState<'a> {
 
 impl Scheduler {
     pub(crate) fn save(&self) -> Result<SchedulerState<'_>, CheckpointError> {
-        SchedulerState::of(self.archive.as_ref(), self.result.as_deref(), &self.emitters, &self.protocol)
+        let result = self.result.as_deref();
+        SchedulerState::of(&self.config, self.archive.as_ref(), result, &self.emitters, &self.protocol)
     }
 
     /// Takes over a saved state; the scheduler must be freshly built from the configuration saved with it.

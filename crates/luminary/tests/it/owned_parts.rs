@@ -11,10 +11,10 @@ use crate::common::{preset_config, run, scenarios, state};
 const ATTACHMENT: &[u8] = b"what only its author understands";
 
 /// What the owner of a scheduler's parts saves.
-fn saved(parts: &mut OwnedParts) -> Vec<u8> {
+fn saved(parts: &mut OwnedParts, attachment: Option<&[u8]>) -> Vec<u8> {
     let OwnedParts { config, archive, result, emitters, protocol, .. } = parts;
     let parts = Parts { archive: archive.as_mut(), result: result.as_deref_mut(), emitters };
-    protocol.to_checkpoint(config, &parts, Some(ATTACHMENT)).unwrap()
+    protocol.to_checkpoint(config, &parts, attachment).unwrap()
 }
 
 #[test]
@@ -23,20 +23,14 @@ fn parts_are_saved_as_the_scheduler_that_they_make() {
         let mut scheduler = scenario.config.build().unwrap();
         run(&mut scheduler, scenario.problem.as_ref(), 3);
         let expected = state(&scheduler);
-        let checkpoint = saved(&mut scheduler.into_parts());
+        let checkpoint = saved(&mut scheduler.into_parts(), Some(ATTACHMENT));
         assert_eq!(attachment_of(&checkpoint).unwrap().as_deref(), Some(ATTACHMENT), "{}", scenario.name);
         let restored = Scheduler::from_checkpoint(&checkpoint).unwrap();
         assert_eq!(restored.attachment(), Some(ATTACHMENT));
         assert!(state(&restored) == checkpoint, "{}: it carries the attachment along", scenario.name);
-        let bare = saved_without_attachment(&mut restored.into_parts());
+        let bare = saved(&mut restored.into_parts(), None);
         assert!(bare == expected && attachment_of(&bare).unwrap().is_none(), "{}", scenario.name);
     }
-}
-
-fn saved_without_attachment(parts: &mut OwnedParts) -> Vec<u8> {
-    let OwnedParts { config, archive, result, emitters, protocol, .. } = parts;
-    let parts = Parts { archive: archive.as_mut(), result: result.as_deref_mut(), emitters };
-    protocol.to_checkpoint(config, &parts, None).unwrap()
 }
 
 #[test]
@@ -46,7 +40,7 @@ fn a_soft_archive_may_be_alone_and_rows_may_be_added_one_by_one_and_rounded() {
     assert!(parts.result.take().is_some());
     parts.protocol.set_add_mode(AddMode::OneByOne);
     parts.protocol.set_precision(Precision::Single);
-    let mut restored = Scheduler::from_checkpoint(&saved(&mut parts)).unwrap();
+    let mut restored = Scheduler::from_checkpoint(&saved(&mut parts, None)).unwrap();
     let OwnedParts { archive, emitters, protocol, .. } = &mut parts;
     for _ in 0..5 {
         let mut parts = Parts { archive: archive.as_mut(), result: None, emitters };
@@ -62,7 +56,7 @@ fn a_soft_archive_may_be_alone_and_rows_may_be_added_one_by_one_and_rounded() {
         restored.tell_values(&values).unwrap();
     }
     assert_eq!(restored.result().stats(), restored.archive().stats());
-    assert!(state(&restored) == saved(&mut parts));
+    assert!(state(&restored) == saved(&mut parts, None));
 }
 
 #[test]
@@ -74,7 +68,7 @@ fn tickets_are_rounded_in_either_order() {
             config.order = order;
             let mut parts = config.build().unwrap().into_parts();
             parts.protocol.set_precision(Precision::Single);
-            let mut restored = Scheduler::from_checkpoint(&saved(&mut parts)).unwrap();
+            let mut restored = Scheduler::from_checkpoint(&saved(&mut parts, None)).unwrap();
             let tickets = restored.ask_tickets(5);
             let mut components = tickets.iter().flat_map(|ticket| &ticket.solution);
             assert!(components.all(|&component| component == f64::from(component as f32)), "{preset} {order:?}");
