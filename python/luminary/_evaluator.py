@@ -1,4 +1,4 @@
-"""Calls of the user's function: in parallel if wanted, and safe against its failures."""
+"""Calls of the user's functions: in parallel if wanted, and safe against their failures."""
 
 from __future__ import annotations
 
@@ -8,15 +8,45 @@ import numpy as np
 
 
 class Evaluator:
-    """Calls the user's function, in parallel if there is an executor, and survives its failures."""
+    """The user's functions as the engine's loop calls them.
 
-    def __init__(self, evaluate, executor, vectorized, on_error):
+    Args:
+        evaluate: The function that :func:`luminary.run` takes.
+        gradients: The one that returns Jacobians too; None if there is none.
+        executor: Where ``evaluate`` runs; None for here.
+        vectorized: Whether ``evaluate`` takes many solutions.
+        on_error: "reject" or "raise".
+    """
+
+    def __init__(self, evaluate, gradients, executor, vectorized, on_error):
         self.evaluate, self.executor, self.on_error = evaluate, executor, on_error
         self.vectorized = executor is None if vectorized is None else vectorized
+        self._gradients = gradients
         self.failures = []
         self.n_measures = None
 
-    def __call__(self, solutions):
+    @property
+    def has_gradients(self):
+        """Whether Jacobians can be had."""
+        return self._gradients is not None
+
+    def values(self, solutions):
+        """Objectives and measures, and the rows that have none: their numbers, each with the reason."""
+        objective, measures, *failed = self._evaluated(solutions)
+        return *_checked(len(solutions), objective, measures), failed[0] if failed else []
+
+    def gradients(self, solutions):
+        """Objectives, measures and Jacobians."""
+        objective, measures, jacobian = self._gradients(solutions)
+        objective, measures = _checked(len(solutions), objective, measures)
+        jacobian = np.ascontiguousarray(jacobian, dtype=np.float64)
+        shape = (len(solutions), 1 + measures.shape[1], solutions.shape[1])
+        if jacobian.shape != shape:
+            raise ValueError(f"expected Jacobians in an array of shape {shape}, found one of shape {jacobian.shape}")
+        return objective, measures, jacobian
+
+    def _evaluated(self, solutions):
+        """What the function says of each solution, and which calls failed."""
         if not self.vectorized:
             return self._collect([self._submit(solution) for solution in solutions])
         if self.executor is None:
@@ -36,7 +66,8 @@ class Evaluator:
             if self.on_error == "raise" or self.n_measures is None:
                 raise
             self._note(error)
-            return np.full(len(solutions), np.nan), np.full((len(solutions), self.n_measures), np.nan)
+            failed = [(row, type(error).__name__) for row in range(len(solutions))]
+            return np.full(len(solutions), np.nan), np.full((len(solutions), self.n_measures), np.nan), failed
 
     def _submit(self, solution):
         if self.executor is not None:
@@ -44,7 +75,7 @@ class Evaluator:
         return lambda: self.evaluate(solution)
 
     def _collect(self, calls):
-        rows = []
+        rows, failed = [], []
         for call in calls:
             try:
                 objective, measures = call()
@@ -53,6 +84,7 @@ class Evaluator:
                 if self.on_error == "raise":
                     raise
                 self._note(error)
+                failed.append((len(rows), type(error).__name__))
                 rows.append(None)
         found = next((row for row in rows if row is not None), None)
         if found is not None:
@@ -61,7 +93,7 @@ class Evaluator:
             raise RuntimeError("every evaluation of the first batch failed") from self.failures[0]
         missing = (np.nan, np.full(self.n_measures, np.nan))
         rows = [missing if row is None else row for row in rows]
-        return np.array([row[0] for row in rows]), np.stack([row[1] for row in rows])
+        return np.array([row[0] for row in rows]), np.stack([row[1] for row in rows]), failed
 
     def _note(self, error):
         if len(self.failures) < 10:
@@ -79,11 +111,12 @@ class Negated:
         return np.negative(objective), measures
 
 
-def checked(n_rows, objective, measures, *jacobian):
-    """What an evaluation returned as arrays, once it has the right number of rows."""
-    objective, measures = np.asarray(objective, dtype=np.float64), np.asarray(measures, dtype=np.float64)
+def _checked(n_rows, objective, measures):
+    """Objectives and measures as arrays, once they have the right number of rows."""
+    objective = np.ascontiguousarray(objective, dtype=np.float64)
+    measures = np.ascontiguousarray(measures, dtype=np.float64)
     if objective.shape != (n_rows,):
         raise ValueError(f"expected {n_rows} objectives in a 1D array, found an array of shape {objective.shape}")
     if measures.ndim != 2 or len(measures) != n_rows:
         raise ValueError(f"expected {n_rows} rows of measures, found an array of shape {measures.shape}")
-    return objective, measures, *(np.asarray(each, dtype=np.float64) for each in jacobian)
+    return objective, measures

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from luminary._evaluator import Evaluator, Negated, checked
+from luminary._evaluator import Evaluator, Negated
 from luminary._native import NativeFolder, NativeRun, read_checkpoint
 from luminary._native import presets as _native_presets
 from luminary._run_log import Log
@@ -81,7 +81,8 @@ class Run:
         """Restores a run from a checkpoint file or a run folder, of this package or of the command line.
 
         It goes on bit by bit as the saved one would have. A run always maximises: where the command line minimises,
-        objectives are negated here.
+        objectives are negated here. A scheduler that :func:`luminary.save` has saved is a run, too, if its parts are
+        native; :func:`luminary.load` gives the scheduler itself.
 
         Raises:
             OSError: The file does not read.
@@ -90,10 +91,7 @@ class Run:
         path = Path(path)
         if path.is_dir():
             return cls._of(NativeRun.from_folder(path))
-        state = read_checkpoint(path.read_bytes())
-        if not state.startswith(b"LUMINARY"):
-            raise ValueError(f"expected a checkpoint of a run, found something else in {path}; luminary.load may know it")
-        return cls._of(NativeRun.from_snapshot(state))
+        return cls._of(NativeRun.from_snapshot(read_checkpoint(path.read_bytes())))
 
     @classmethod
     def _of(cls, native):
@@ -335,20 +333,19 @@ def run(
         search, keeper = _in_folder(Path(run_folder), start, iterations, metrics_every, checkpoint_every)
     else:
         search, keeper = _with_file(checkpoint, start)
-    evaluator = Evaluator(evaluate, executor, vectorized, on_error)
+    evaluator = Evaluator(evaluate, gradients, executor, vectorized, on_error)
     log = Log(search, iterations, progress, keeper, metrics_every)
+
+    def after_iteration():
+        """Logs and saves if it is time; says whether the run is to end."""
+        log.note()
+        if search.iterations % checkpoint_every == 0 and search.iterations < iterations:
+            keeper.save(search, log.seconds)
+        return callback is not None and callback(search)
+
     try:
         _check_gradients(search, gradients)
-        while search.iterations < iterations:
-            before = search.iterations
-            _iterate(search, evaluator, gradients)
-            if search.iterations == before:
-                continue
-            log.note()
-            if search.iterations % checkpoint_every == 0 and search.iterations < iterations:
-                keeper.save(search, log.seconds)
-            if callback is not None and callback(search):
-                break
+        search._native.run(evaluator, iterations, after_iteration)
     finally:
         # Also on Ctrl-C and on exceptions: nothing that was told is lost.
         log.close()
@@ -459,12 +456,3 @@ class _Folder:
 
     def finish(self, search, seconds):
         self.native.finish(search._native, seconds)
-
-
-def _iterate(search, evaluator, gradients):
-    """One iteration or what is left of it, or the initial population."""
-    if search._native.is_at_gradients:
-        solutions = search.ask_dqd()
-        search.tell_dqd(*checked(len(solutions), *gradients(solutions)))
-    solutions = search.ask()
-    search.tell(*checked(len(solutions), *evaluator(solutions)))

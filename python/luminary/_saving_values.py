@@ -25,10 +25,15 @@ _GENERATORS = {name: getattr(np.random, name) for name in ("MT19937", "PCG64", "
 
 
 class Writer:
-    """Describes objects; their arrays and native states are collected as bytes."""
+    """Describes objects; their arrays and native states are collected as bytes.
 
-    def __init__(self):
+    Args:
+        parts: Objects that are saved elsewhere, by name: the description only names them.
+    """
+
+    def __init__(self, parts=None):
         self.blobs = []
+        self._parts = {id(part): name for name, part in (parts or {}).items()}
         # The objects described so far, kept alive because their ids are the keys.
         self._seen = {}
 
@@ -38,7 +43,7 @@ class Writer:
             return value
         if id(value) in self._seen:
             return ["same", self._seen[id(value)][0]]
-        kind = self._kind(value)
+        kind = "part" if id(value) in self._parts else self._kind(value)
         if kind is None:
             raise TypeError(
                 f"expected parts of luminary and arrays of numbers or strings, found {where} of type "
@@ -76,6 +81,9 @@ class Writer:
 
     def _describe_native(self, value, where):
         return type(value).__name__, [self.describe(each, where) for each in value.__reduce__()[1]]
+
+    def _describe_part(self, value, where):
+        return (self._parts[id(value)],)
 
     def _describe_array(self, value, where):
         return value.dtype.str, value.shape, self._keep(np.ascontiguousarray(value).tobytes())
@@ -119,10 +127,16 @@ class Writer:
 
 
 class Reader:
-    """Builds what a :class:`Writer` described."""
+    """Builds what a :class:`Writer` described.
 
-    def __init__(self, blobs):
+    Args:
+        blobs: The bytes that were collected.
+        parts: The objects that were saved elsewhere, by name.
+    """
+
+    def __init__(self, blobs, parts=None):
         self.blobs = blobs
+        self._parts = parts or {}
         self._built = []
 
     def build(self, value):
@@ -154,6 +168,9 @@ class Reader:
             # It is used now, because otherwise a state that does not fit would be found out later.
             len(built)
         return built
+
+    def _build_part(self, name):
+        return self._parts[name]
 
     def _build_array(self, dtype, shape, blob):
         return np.ndarray(shape, _number_type(dtype), self.blobs[blob]).copy()

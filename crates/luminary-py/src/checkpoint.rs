@@ -3,15 +3,19 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use luminary::checkpoint::attachment_of;
 use luminary_run::folder::{CheckpointMeta, decode, encode, write_atomically};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::convert::OrRaise;
+
 /// Writes a state to a checkpoint file, whole or not at all.
 #[pyfunction]
-pub(crate) fn write_checkpoint(py: Python<'_>, path: PathBuf, state: &[u8]) -> PyResult<()> {
-    py.detach(|| write(&path, &pack(0, state)?))
+#[pyo3(signature = (path, state, iteration=0))]
+pub(crate) fn write_checkpoint(py: Python<'_>, path: PathBuf, state: &[u8], iteration: u64) -> PyResult<()> {
+    py.detach(|| write(&path, &pack(iteration, state)?))
 }
 
 /// The state in the bytes of a checkpoint file. The engine's own snapshot, without the container, is a state already.
@@ -22,6 +26,13 @@ pub(crate) fn read_checkpoint<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bo
     }
     let decoded = py.detach(|| decode(bytes)).map_err(|fault| PyValueError::new_err(fault.to_string()))?;
     Ok(PyBytes::new(py, &decoded.1))
+}
+
+/// What Python has added to the engine's checkpoint; none if it was saved by others, or as a run.
+#[pyfunction]
+pub(crate) fn read_attachment<'py>(py: Python<'py>, state: &[u8]) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let attachment = py.detach(|| attachment_of(state)).or_raise()?;
+    Ok(attachment.map(|attachment| PyBytes::new(py, &attachment)))
 }
 
 /// The bytes of a checkpoint file.

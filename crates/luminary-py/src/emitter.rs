@@ -2,12 +2,14 @@
 
 use std::sync::Mutex;
 
+use luminary::archive::Archive;
 use luminary::emitter::{
     ArborescenceConfig, Emitter, EmitterConfig, EmitterShape, EmitterState as SavedState, EvolutionConfig, Feedback,
     GaussianConfig, IsoLineConfig, Selection,
 };
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
+use luminary::scheduler::Precision;
 use luminary::strategy::gradient::GradientConfig;
 use luminary::strategy::{Bounds, BoundsRule};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
@@ -19,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::archive::NativeArchive;
 use crate::convert::{OrRaise, Reduced, Saved, lock, pairs, slice, status_of};
 use crate::elites::{NoElites, PythonElites};
-use crate::emitter_state::{EmitterState, Precision};
+use crate::emitter_state::{EmitterState, precision_name, precision_of};
 use crate::strategy::strategy_config;
 
 /// Draws of a whole solution before it is clipped. pyribs draws for ever, which with many bounded components is what it
@@ -172,7 +174,7 @@ impl NativeEmitter {
         {
             let mut state = lock(&emitter.state);
             state.load(saved).or_raise()?;
-            state.precision = Precision::of(precision)?;
+            state.precision = precision_of(precision)?;
             state.iterations = iterations;
             state.has_gradients = has_gradients;
         }
@@ -186,7 +188,7 @@ impl NativeEmitter {
             let state = lock(&this.state);
             let saved = rmp_serde::to_vec_named(&state.save().or_raise()?).map_err(broken)?;
             let origin = rmp_serde::to_vec_named(&this.origin).map_err(broken)?;
-            PyResult::Ok((origin, saved, state.iterations, state.has_gradients, state.precision.name()))
+            PyResult::Ok((origin, saved, state.iterations, state.has_gradients, precision_name(state.precision)))
         })?;
         let rebuild = slf.get_type().getattr("from_bytes")?;
         let origin = PyBytes::new(py, &origin);
@@ -272,6 +274,15 @@ impl NativeEmitter {
         py.detach(|| lock(&self.state).precision = Precision::Single);
     }
 
+    /// Takes over how often an emitter has learnt, and whether gradients have ever been told; the engine counts neither.
+    fn restore_counts(&self, py: Python<'_>, iterations: u64, has_gradients: bool) {
+        py.detach(|| {
+            let mut state = lock(&self.state);
+            state.iterations = iterations;
+            state.has_gradients = has_gradients;
+        });
+    }
+
     #[getter]
     fn batch_size(&self, py: Python<'_>) -> usize {
         py.detach(|| lock(&self.state).batch_size())
@@ -294,6 +305,26 @@ impl NativeEmitter {
 }
 
 impl NativeEmitter {
+    /// An emitter that the engine has built, for an archive with these measures.
+    pub(crate) fn of(
+        emitter: Box<dyn Emitter>,
+        config: EmitterConfig,
+        archive: &dyn Archive,
+        seed: u64,
+        precision: Precision,
+    ) -> Self {
+        let solution_dim = archive.solution_dim();
+        let measure_bounds = archive.measure_bounds().to_vec();
+        let mut state = EmitterState::new(emitter);
+        state.precision = precision;
+        Self { origin: Origin { config, solution_dim, measure_bounds, seed }, state: Mutex::new(state) }
+    }
+
+    /// What it was built from.
+    pub(crate) fn config(&self) -> &EmitterConfig {
+        &self.origin.config
+    }
+
     /// The state behind the lock; take it detached from the interpreter only.
     pub(crate) fn state(&self) -> &Mutex<EmitterState> {
         &self.state

@@ -4,6 +4,7 @@ use luminary::emitter::{EliteSource, Emitter, EmitterState as SavedState, Feedba
 use luminary::error::CheckpointError;
 use luminary::ranker::Column;
 use luminary::restart::RestartCounts;
+use luminary::scheduler::Precision;
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 
@@ -18,33 +19,20 @@ pub(crate) struct EmitterState {
     pub(crate) precision: Precision,
 }
 
-/// The precision of solutions as the archive keeps them. An emitter must learn from the very numbers that were evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Precision {
-    Double,
-    Single,
+/// A precision by its name.
+pub(crate) fn precision_of(name: &str) -> PyResult<Precision> {
+    match name {
+        "double" => Ok(Precision::Double),
+        "single" => Ok(Precision::Single),
+        _ => Err(PyValueError::new_err(format!("expected \"double\" or \"single\", found {name:?}"))),
+    }
 }
 
-impl Precision {
-    pub(crate) fn of(name: &str) -> PyResult<Self> {
-        match name {
-            "double" => Ok(Self::Double),
-            "single" => Ok(Self::Single),
-            _ => Err(PyValueError::new_err(format!("expected \"double\" or \"single\", found {name:?}"))),
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Double => "double",
-            Self::Single => "single",
-        }
-    }
-
-    fn round(self, solutions: &mut [f64]) {
-        if self == Self::Single {
-            solutions.iter_mut().for_each(|component| *component = f64::from(*component as f32));
-        }
+/// The inverse of [`precision_of`].
+pub(crate) fn precision_name(precision: Precision) -> &'static str {
+    match precision {
+        Precision::Double => "double",
+        Precision::Single => "single",
     }
 }
 

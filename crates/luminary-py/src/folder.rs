@@ -52,7 +52,10 @@ impl NativeFolder {
             config.run.iterations = iterations;
             config.run.metrics_every = metrics_every;
             config.run.checkpoint_iterations = Some(checkpoint_every);
-            debug_assert_eq!(&config.scheduler(&preset.spec), lock(run.scheduler()).config());
+            run.slot().with(|scheduler| {
+                config.run.order = scheduler.config().order;
+                debug_assert_eq!(&config.scheduler(&preset.spec), scheduler.config());
+            })?;
             let folder = RunFolder::create(&path, &Manifest::new(config.clone())).or_raise()?;
             Self::start(folder, config, 0).or_raise()
         })
@@ -86,26 +89,25 @@ impl NativeFolder {
     /// Appends the figures of a run to the log.
     fn append(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
         py.detach(|| {
-            self.with_open(|open| {
-                let row = MetricsRow::of(&lock(run.scheduler()), Goal::Maximise, seconds);
-                open.log.append(&row).map_err(RunError::io("append to", &self.path.join(METRICS)))
-            })
+            let row = run.slot().with(|scheduler| MetricsRow::of(scheduler, Goal::Maximise, seconds))?;
+            self.with_open(|open| open.log.append(&row).map_err(RunError::io("append to", &self.path.join(METRICS))))
         })
     }
 
     /// Saves a run.
     fn checkpoint(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
-        py.detach(|| self.with_open(|open| save(&open.folder, &lock(run.scheduler()), seconds)))
+        py.detach(|| run.slot().with(|scheduler| self.with_open(|open| save(&open.folder, scheduler, seconds)))?)
     }
 
     /// Saves a run, writes its archives and summary, and closes the folder.
     fn finish(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
         py.detach(|| {
-            self.with_open(|open| {
-                let scheduler = lock(run.scheduler());
-                save(&open.folder, &scheduler, seconds)?;
-                write_results(&open.folder, &self.config, &scheduler, seconds).map(drop)
-            })?;
+            run.slot().with(|scheduler| {
+                self.with_open(|open| {
+                    save(&open.folder, scheduler, seconds)?;
+                    write_results(&open.folder, &self.config, scheduler, seconds).map(drop)
+                })
+            })??;
             *lock(&self.open) = None;
             Ok(())
         })

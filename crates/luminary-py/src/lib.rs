@@ -12,11 +12,14 @@ mod elite_arrays;
 mod elites;
 mod emitter;
 mod emitter_state;
+mod evaluate;
 mod folder;
 mod kmeans;
+mod relay;
 mod run;
 mod saved_archive;
 mod scheduler;
+mod slot;
 mod strategy;
 mod threads;
 mod tickets;
@@ -37,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<folder::NativeFolder>()?;
     module.add_function(wrap_pyfunction!(kmeans::k_means, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::read_checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(checkpoint::read_attachment, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::write_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(run::presets, module)?)?;
     Ok(())

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use luminary::archive::{Acceptance, Archive, Batch, CellArchive, Cells, LearningRate, NonFinite};
 use luminary::error::CallError;
 use luminary::preset::{Preset, PresetConfig};
-use luminary::problem::ProblemSpec;
-use luminary::scheduler::{NextCall, Scheduler, Threads, TicketId};
+use luminary::problem::{Evaluate, ProblemSpec};
+use luminary::scheduler::{Scheduler, TicketId};
 use luminary::strategy::gradient::GradientConfig;
 use luminary_run::export;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
@@ -19,15 +19,21 @@ use rayon::ThreadPool;
 use crate::archive::NativeArchive;
 use crate::checkpoint;
 use crate::convert::{OrRaise, Reduced, Saved, lock, slice};
+use crate::evaluate::{PythonEvaluator, exception_of};
+use crate::relay;
 use crate::scheduler::order_of;
+use crate::slot::Slot;
 use crate::strategy::variant_of;
 use crate::threads;
 use crate::tickets::{self, InjectedAnswer, TicketAnswer, ToldAnswer};
 
+/// Statistics, in the order of the fields of Python's `ArchiveStats`.
+type StatsAnswer = (usize, f64, f64, f64, Option<f64>, Option<f64>);
+
 /// The engine's scheduler.
 #[pyclass(frozen, module = "luminary._native", name = "NativeRun")]
 pub(crate) struct NativeRun {
-    scheduler: Mutex<Scheduler>,
+    slot: Slot,
     /// What it was built from; a checkpoint does not say.
     preset: Option<PresetConfig>,
     /// The threads that calls run on; without them it is the caller's own.
@@ -78,17 +84,16 @@ impl NativeRun {
     /// Writes a checkpoint file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| {
-            let (iteration, state) = {
-                let scheduler = lock(&self.scheduler);
-                (scheduler.iterations(), scheduler.to_checkpoint().or_raise()?)
-            };
+            let (iteration, state) = self
+                .slot
+                .with(|scheduler| Ok::<_, PyErr>((scheduler.iterations(), scheduler.to_checkpoint().or_raise()?)))??;
             checkpoint::write(&path, &checkpoint::pack(iteration, &state)?)
         })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Reduced<'py, (Saved<'py>,)> {
         let (py, this) = (slf.py(), slf.get());
-        let state = py.detach(|| lock(&this.scheduler).to_checkpoint().or_raise())?;
+        let state = py.detach(|| this.slot.with(|scheduler| scheduler.to_checkpoint()))?.or_raise()?;
         Ok((slf.get_type().getattr("from_snapshot")?, (PyBytes::new(py, &state),)))
     }
 
@@ -110,7 +115,7 @@ impl NativeRun {
         measures: PyReadonlyArray2<'_, f64>,
     ) -> PyResult<()> {
         let (objectives, measures) = (slice(&objectives)?, slice(&measures)?);
-        py.detach(|| self.with_scheduler(|scheduler| scheduler.tell(objectives, measures))).or_raise()
+        py.detach(|| self.with_scheduler(|scheduler| scheduler.tell(objectives, measures)))?.or_raise()
     }
 
     /// Objectives, measures and Jacobians of the rows last asked for by `ask_dqd`.
@@ -122,14 +127,38 @@ impl NativeRun {
         jacobians: PyReadonlyArray3<'_, f64>,
     ) -> PyResult<()> {
         let (objectives, measures, jacobians) = (slice(&objectives)?, slice(&measures)?, slice(&jacobians)?);
-        py.detach(|| self.with_scheduler(|scheduler| scheduler.tell_gradients(objectives, measures, jacobians)))
+        py.detach(|| self.with_scheduler(|scheduler| scheduler.tell_gradients(objectives, measures, jacobians)))?
             .or_raise()
     }
 
+    /// Runs the engine's loop until this many iterations are done, or `after_iteration` returns a true value.
+    ///
+    /// An iteration at a time, so that the run is at rest while `after_iteration` looks at it.
+    fn run(
+        &self,
+        py: Python<'_>,
+        evaluator: Bound<'_, PyAny>,
+        iterations: u64,
+        after_iteration: Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let spec = self.read(py, |scheduler| ProblemSpec {
+            solution_dim: scheduler.archive().solution_dim(),
+            measure_bounds: scheduler.archive().measure_bounds().to_vec(),
+        })?;
+        let mut evaluator = PythonEvaluator::new(&evaluator, spec)?;
+        while self.iterations(py)? < iterations {
+            py.detach(|| self.iterate(&mut evaluator))?;
+            if after_iteration.call0()?.is_truthy()? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Up to `n` rows to evaluate.
-    fn ask_tickets<'py>(&self, py: Python<'py>, n: usize) -> Vec<TicketAnswer<'py>> {
-        let tickets = py.detach(|| self.with_scheduler(|scheduler| scheduler.ask_tickets(n)));
-        tickets::ticket_answers(py, tickets)
+    fn ask_tickets<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Vec<TicketAnswer<'py>>> {
+        let tickets = py.detach(|| self.with_scheduler(|scheduler| scheduler.ask_tickets(n)))?;
+        Ok(tickets::ticket_answers(py, tickets))
     }
 
     /// Takes the result of a ticket.
@@ -144,24 +173,24 @@ impl NativeRun {
     ) -> PyResult<ToldAnswer> {
         let answer = tickets::answer(objective, &measures, jacobian.as_ref())?;
         let id = TicketId::new(id);
-        tickets::told_answer(py.detach(|| self.with_scheduler(|scheduler| scheduler.tell_ticket(id, &answer))))
+        tickets::told_answer(py.detach(|| self.with_scheduler(|scheduler| scheduler.tell_ticket(id, &answer)))?)
     }
 
     /// Says that a ticket has no value.
     fn fail(&self, py: Python<'_>, id: u64, reason: &str) -> PyResult<ToldAnswer> {
         let id = TicketId::new(id);
-        tickets::told_answer(py.detach(|| self.with_scheduler(|scheduler| scheduler.fail(id, reason))))
+        tickets::told_answer(py.detach(|| self.with_scheduler(|scheduler| scheduler.fail(id, reason)))?)
     }
 
     /// Says that whoever had a ticket brings no result.
     fn lost(&self, py: Python<'_>, id: u64) -> PyResult<()> {
-        py.detach(|| lock(&self.scheduler).lost(TicketId::new(id))).or_raise()
+        py.detach(|| self.slot.with(|scheduler| scheduler.lost(TicketId::new(id))))?.or_raise()
     }
 
     /// The tickets that are out.
-    fn outstanding<'py>(&self, py: Python<'py>) -> Vec<TicketAnswer<'py>> {
-        let tickets = py.detach(|| lock(&self.scheduler).outstanding());
-        tickets::ticket_answers(py, tickets)
+    fn outstanding<'py>(&self, py: Python<'py>) -> PyResult<Vec<TicketAnswer<'py>>> {
+        let tickets = self.read(py, |scheduler| scheduler.outstanding())?;
+        Ok(tickets::ticket_answers(py, tickets))
     }
 
     /// Solutions that nobody asked for enter the archives; returns status and value of each.
@@ -174,7 +203,7 @@ impl NativeRun {
     ) -> PyResult<InjectedAnswer<'py>> {
         let solutions = slice(&solutions)?;
         let batch = Batch { solutions, objectives: slice(&objectives)?, measures: slice(&measures)?, extras: &[] };
-        let report = py.detach(|| self.with_scheduler(|scheduler| scheduler.inject(&batch)).or_raise())?;
+        let report = py.detach(|| self.with_scheduler(|scheduler| scheduler.inject(&batch))?.or_raise())?;
         Ok(tickets::injected_answer(py, report))
     }
 
@@ -182,77 +211,69 @@ impl NativeRun {
     fn set_threads(&self, py: Python<'_>, threads: usize) -> PyResult<()> {
         let built = threads::pool_of(threads)?;
         py.detach(|| {
-            lock(&self.scheduler).set_threads(if built.is_some() { Threads::Pool } else { Threads::One });
+            let threads = threads::of_pool(built.as_ref());
+            self.slot.with(|scheduler| scheduler.set_threads(threads))?;
             *lock(&self.pool) = built;
-        });
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Rows without a value, by cause.
-    fn failures(&self, py: Python<'_>) -> Vec<(String, u64)> {
+    fn failures(&self, py: Python<'_>) -> PyResult<Vec<(String, u64)>> {
         let owned = |(cause, count): (&str, u64)| (cause.to_owned(), count);
-        py.detach(|| lock(&self.scheduler).failures().by_cause().map(owned).collect())
+        self.read(py, |scheduler| scheduler.failures().by_cause().map(owned).collect())
     }
 
     /// Whether the next iteration starts with `ask_dqd`.
     #[getter]
-    fn needs_gradients(&self, py: Python<'_>) -> bool {
-        py.detach(|| lock(&self.scheduler).needs_gradients())
-    }
-
-    /// Whether the next call is one of those two about gradients.
-    #[getter]
-    fn is_at_gradients(&self, py: Python<'_>) -> bool {
-        let next = py.detach(|| lock(&self.scheduler).next_call());
-        matches!(next, NextCall::AskGradients | NextCall::TellGradients)
+    fn needs_gradients(&self, py: Python<'_>) -> PyResult<bool> {
+        self.read(py, |scheduler| scheduler.needs_gradients())
     }
 
     #[getter]
-    fn iterations(&self, py: Python<'_>) -> u64 {
-        py.detach(|| lock(&self.scheduler).iterations())
+    fn iterations(&self, py: Python<'_>) -> PyResult<u64> {
+        self.read(py, |scheduler| scheduler.iterations())
     }
 
     #[getter]
-    fn evaluations(&self, py: Python<'_>) -> u64 {
-        py.detach(|| lock(&self.scheduler).evaluations())
+    fn evaluations(&self, py: Python<'_>) -> PyResult<u64> {
+        self.read(py, |scheduler| scheduler.evaluations())
     }
 
     #[getter]
-    fn n_invalid(&self, py: Python<'_>) -> u64 {
-        py.detach(|| lock(&self.scheduler).n_invalid())
+    fn n_invalid(&self, py: Python<'_>) -> PyResult<u64> {
+        self.read(py, |scheduler| scheduler.n_invalid())
     }
 
     #[getter]
-    fn restarts(&self, py: Python<'_>) -> u64 {
-        py.detach(|| lock(&self.scheduler).restarts().total())
+    fn restarts(&self, py: Python<'_>) -> PyResult<u64> {
+        self.read(py, |scheduler| scheduler.restarts().total())
     }
 
     /// Statistics of the result archive, as `NativeArchive.stats`.
-    fn stats(&self, py: Python<'_>) -> (usize, f64, f64, f64, Option<f64>, Option<f64>) {
-        let stats = py.detach(|| lock(&self.scheduler).result().stats());
-        (stats.n_elites, stats.coverage, stats.qd_score, stats.norm_qd_score, stats.obj_max, stats.obj_mean)
+    fn stats(&self, py: Python<'_>) -> PyResult<StatsAnswer> {
+        let stats = self.read(py, |scheduler| scheduler.result().stats())?;
+        Ok((stats.n_elites, stats.coverage, stats.qd_score, stats.norm_qd_score, stats.obj_max, stats.obj_mean))
     }
 
     /// A copy of the archive the emitters search.
     fn archive(&self, py: Python<'_>) -> PyResult<NativeArchive> {
-        let archive = py.detach(|| with_cells(lock(&self.scheduler).archive()).cloned())?;
+        let archive = self.read(py, |scheduler| cells_of(scheduler.archive()).cloned())??;
         Ok(NativeArchive::from_archive(archive))
     }
 
     /// A copy of the elitist archive of everything told.
     fn result_archive(&self, py: Python<'_>) -> PyResult<NativeArchive> {
-        let archive = py.detach(|| with_cells(lock(&self.scheduler).result()).cloned())?;
+        let archive = self.read(py, |scheduler| cells_of(scheduler.result()).cloned())??;
         Ok(NativeArchive::from_archive(archive))
     }
 
     /// Arguments of the Python class that is like the archive the emitters search, or like the result archive.
     fn archive_settings<'py>(&self, py: Python<'py>, is_result: bool) -> PyResult<Bound<'py, PyDict>> {
-        let (config, cells, alpha) = py.detach(|| {
-            let scheduler = lock(&self.scheduler);
-            let archive = if is_result { scheduler.result() } else { scheduler.archive() };
-            let archive = with_cells(archive)?;
-            PyResult::Ok((archive.config().clone(), archive.tessellation().clone(), archive.alpha()))
-        })?;
+        let (config, cells, alpha) = self.read(py, |scheduler| {
+            let archive = cells_of(if is_result { scheduler.result() } else { scheduler.archive() })?;
+            Ok::<_, PyErr>((archive.config().clone(), archive.tessellation().clone(), archive.alpha()))
+        })??;
         let settings = PyDict::new(py);
         settings.set_item("solution_dim", config.solution_dim)?;
         settings.set_item("ranges", cells.measure_bounds().to_vec())?;
@@ -267,7 +288,7 @@ impl NativeRun {
                 settings.set_item("centroids", centroids.reshape([cvt.n_cells(), cvt.measure_dim()])?)?;
             }
             Cells::Categorical(_) | Cells::SlidingBoundaries(_) => {
-                return Err(PyTypeError::new_err("expected a run over a grid or centroids, found other cells"));
+                return Err(other_archive());
             }
         }
         if let Acceptance::Soft { min_f, .. } = config.acceptance {
@@ -278,24 +299,15 @@ impl NativeRun {
     }
 }
 
-/// The archive as one with cells, which those of presets are; a run folder of the command line may hold another.
-fn with_cells(archive: &dyn Archive) -> PyResult<&CellArchive> {
-    archive.downcast_ref().ok_or_else(|| {
-        PyTypeError::new_err(
-            "expected a run over an archive with cells, found one without: read the tables of its folder",
-        )
-    })
-}
-
 impl NativeRun {
     /// A run that goes on where a scheduler is.
     pub(crate) fn of(scheduler: Scheduler) -> Self {
-        Self { scheduler: Mutex::new(scheduler), preset: None, pool: Mutex::new(None) }
+        Self { slot: Slot::new(scheduler), preset: None, pool: Mutex::new(None) }
     }
 
-    /// The scheduler behind the lock; take it detached from the interpreter only.
-    pub(crate) fn scheduler(&self) -> &Mutex<Scheduler> {
-        &self.scheduler
+    /// The scheduler's place.
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.slot
     }
 
     pub(crate) fn preset(&self) -> Option<&PresetConfig> {
@@ -303,14 +315,28 @@ impl NativeRun {
     }
 
     /// Does work with the scheduler on the run's threads, if it has some. To be called detached from the interpreter only.
-    fn with_scheduler<R: Send>(&self, work: impl FnOnce(&mut Scheduler) -> R + Send) -> R {
+    fn with_scheduler<R: Send>(&self, work: impl FnOnce(&mut Scheduler) -> R + Send) -> PyResult<R> {
         let pool = lock(&self.pool).clone();
-        let mut scheduler = lock(&self.scheduler);
-        let scheduler = &mut *scheduler;
-        match pool {
+        self.slot.with(|scheduler| match pool {
             Some(pool) => pool.install(|| work(scheduler)),
             None => work(scheduler),
-        }
+        })
+    }
+
+    /// Looks at the scheduler.
+    fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&Scheduler) -> R + Send) -> PyResult<R> {
+        py.detach(|| self.slot.with(|scheduler| look(scheduler)))
+    }
+
+    /// One iteration of the engine's loop, the evaluations on this thread. To be called detached from the interpreter.
+    fn iterate(&self, evaluator: &mut dyn Evaluate) -> PyResult<()> {
+        let pool = lock(&self.pool).clone();
+        let mut scheduler = self.slot.take_out()?;
+        let outcome = match pool {
+            Some(pool) => relay::on_pool(&pool, evaluator, |relay| scheduler.run_with(relay, 1, &mut ())),
+            None => scheduler.run_with(evaluator, 1, &mut ()),
+        };
+        outcome.map_err(exception_of)
     }
 
     fn asked<'py>(
@@ -327,12 +353,21 @@ impl NativeRun {
                 }
                 let dim = scheduler.config().archive.solution_dim;
                 Ok::<_, CallError>((scheduler.asked_solutions().to_vec(), dim))
-            })
+            })?
             .or_raise()
         })?;
         let n_rows = solutions.len() / dim;
         PyArray1::from_vec(py, solutions).reshape([n_rows, dim])
     }
+}
+
+/// The archive as one over cells; custom configurations may have others.
+fn cells_of(archive: &dyn Archive) -> PyResult<&CellArchive> {
+    archive.downcast_ref::<CellArchive>().ok_or_else(other_archive)
+}
+
+fn other_archive() -> PyErr {
+    PyTypeError::new_err("expected a run over a grid or centroids, found another archive: read the tables of its folder")
 }
 
 /// Changes one setting of a preset.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use luminary::scheduler::Threads;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -16,4 +17,9 @@ pub(crate) fn pool_of(threads: usize) -> PyResult<Option<Arc<ThreadPool>>> {
             Err(error) => Err(PyRuntimeError::new_err(error.to_string())),
         },
     }
+}
+
+/// What to tell the engine of a pool.
+pub(crate) fn of_pool(pool: Option<&Arc<ThreadPool>>) -> Threads {
+    if pool.is_some() { Threads::Pool } else { Threads::One }
 }

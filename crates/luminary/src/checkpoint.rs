@@ -1,18 +1,19 @@
 //! A versioned, self-describing snapshot of a complete run.
 //!
 //! Layout: the magic bytes `LUMINARY`, the version, the length and the CRC-32 of the body (little-endian u32, u64,
-//! u32), then the body in MessagePack with field names: the engine's version, the configuration and the state. A
-//! snapshot may be taken at any time, also between ask and tell, and the restored scheduler goes on bit by bit as the
-//! saved one would have.
+//! u32), then the body in MessagePack with field names: the engine's version, the configuration, the state, and an
+//! attachment if whoever saved needs more than the engine knows of (the Python package does). A snapshot may be taken at
+//! any time, also between ask and tell, and the restored scheduler goes on bit by bit as the saved one would have.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_bytes::Bytes;
 
 use crate::archive::Archive;
 use crate::emitter::Emitter;
 use crate::error::CheckpointError;
-use crate::scheduler::{Scheduler, SchedulerConfig, SchedulerState, SchedulerStateV1};
+use crate::scheduler::{EmitterHandle, Parts, Protocol, Scheduler, SchedulerConfig, SchedulerState, SchedulerStateV1};
 
 /// The version this build writes. It changes with the layout, not with the engine.
 pub const CHECKPOINT_VERSION: u32 = 2;
@@ -23,11 +24,16 @@ pub const OLDEST_CHECKPOINT_VERSION: u32 = 1;
 const MAGIC: &[u8; 8] = b"LUMINARY";
 const HEADER_LEN: usize = 24;
 
+/// How states begin that only the Python package can read, because it describes them in its own terms.
+const MAGIC_OF_PYTHON: &[u8; 6] = b"LUMIPY";
+
 #[derive(Serialize, Deserialize)]
 struct Snapshot<'a> {
     engine: Cow<'a, str>,
     config: Cow<'a, SchedulerConfig>,
     state: SchedulerState<'a>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attachment: Option<Cow<'a, Bytes>>,
 }
 
 /// What files of version 1 hold.
@@ -43,10 +49,47 @@ impl<'a> Snapshot<'a> {
         match checked_body(bytes)? {
             (1, body) => {
                 let SnapshotV1 { engine, config, state } = rmp_serde::from_slice(body)?;
-                Ok(Self { engine, config, state: state.into() })
+                Ok(Self { engine, config, state: state.into(), attachment: None })
             }
             (_, body) => Ok(rmp_serde::from_slice(body)?),
         }
+    }
+
+    fn encode(
+        config: &'a SchedulerConfig,
+        state: SchedulerState<'a>,
+        attachment: Option<&'a [u8]>,
+    ) -> Result<Vec<u8>, CheckpointError> {
+        let snapshot = Self {
+            engine: env!("CARGO_PKG_VERSION").into(),
+            config: Cow::Borrowed(config),
+            state,
+            attachment: attachment.map(|bytes| Cow::Borrowed(Bytes::new(bytes))),
+        };
+        let mut bytes = vec![0; HEADER_LEN];
+        snapshot.serialize(&mut rmp_serde::Serializer::new(&mut bytes).with_struct_map())?;
+        let body = &bytes[HEADER_LEN..];
+        let length = body.len() as u64;
+        let checksum = crc32fast::hash(body);
+        bytes[..8].copy_from_slice(MAGIC);
+        bytes[8..12].copy_from_slice(&CHECKPOINT_VERSION.to_le_bytes());
+        bytes[12..20].copy_from_slice(&length.to_le_bytes());
+        bytes[20..24].copy_from_slice(&checksum.to_le_bytes());
+        Ok(bytes)
+    }
+
+    fn restore(
+        self,
+        archive: Option<Box<dyn Archive>>,
+        custom: Vec<Box<dyn Emitter>>,
+    ) -> Result<Scheduler, CheckpointError> {
+        // Before anything is built: a configuration that asks for more than the state holds is not the state's.
+        self.state.check_size(&self.config, custom.len())?;
+        let archive = archive.map_or_else(|| self.config.archive.build(), Ok)?;
+        let mut scheduler = self.config.build_parts(archive, custom, self.state.unnamed_result())?;
+        scheduler.load(self.state)?;
+        scheduler.attach(self.attachment.map(|bytes| bytes.into_owned().into_vec()));
+        Ok(scheduler)
     }
 }
 
@@ -56,20 +99,7 @@ impl Scheduler {
     /// # Errors
     /// When a custom emitter cannot be saved.
     pub fn to_checkpoint(&self) -> Result<Vec<u8>, CheckpointError> {
-        let snapshot = Snapshot {
-            engine: env!("CARGO_PKG_VERSION").into(),
-            config: Cow::Borrowed(self.config()),
-            state: self.save()?,
-        };
-        let mut bytes = vec![0; HEADER_LEN];
-        snapshot.serialize(&mut rmp_serde::Serializer::new(&mut bytes).with_struct_map())?;
-        let body = &bytes[HEADER_LEN..];
-        let (length, checksum) = (body.len() as u64, crc32fast::hash(body));
-        bytes[..8].copy_from_slice(MAGIC);
-        bytes[8..12].copy_from_slice(&CHECKPOINT_VERSION.to_le_bytes());
-        bytes[12..20].copy_from_slice(&length.to_le_bytes());
-        bytes[20..24].copy_from_slice(&checksum.to_le_bytes());
-        Ok(bytes)
+        Snapshot::encode(self.config(), self.save()?, self.attachment())
     }
 
     /// Restores a scheduler without custom emitters.
@@ -82,12 +112,7 @@ impl Scheduler {
 
     /// Restores a scheduler that was built with these custom emitters; their `load` is given what their `save` gave.
     pub fn from_checkpoint_with(bytes: &[u8], custom: Vec<Box<dyn Emitter>>) -> Result<Self, CheckpointError> {
-        let snapshot = Snapshot::decode(bytes)?;
-        // Before anything is built: a configuration that asks for more than the state holds is not the state's.
-        snapshot.state.check_size(&snapshot.config, custom.len())?;
-        let mut scheduler = snapshot.config.build_with(custom)?;
-        scheduler.load(snapshot.state)?;
-        Ok(scheduler)
+        Snapshot::decode(bytes)?.restore(None, custom)
     }
 
     /// Restores a scheduler that was built with an archive of your own, which is given its saved bytes, and these custom
@@ -100,16 +125,41 @@ impl Scheduler {
         archive: Box<dyn Archive>,
         custom: Vec<Box<dyn Emitter>>,
     ) -> Result<Self, CheckpointError> {
-        let snapshot = Snapshot::decode(bytes)?;
-        snapshot.state.check_size(&snapshot.config, custom.len())?;
-        let mut scheduler = snapshot.config.build_with_archive(archive, custom)?;
-        scheduler.load(snapshot.state)?;
-        Ok(scheduler)
+        Snapshot::decode(bytes)?.restore(Some(archive), custom)
     }
+}
+
+impl Protocol {
+    /// What [`Scheduler::to_checkpoint`] of a scheduler with these parts returns, for callers who keep them themselves.
+    /// The configuration must be one that builds such parts; the attachment is what a scheduler restored from the bytes
+    /// [has](Scheduler::attachment).
+    ///
+    /// # Errors
+    /// When a part cannot be saved.
+    pub fn to_checkpoint<E: EmitterHandle>(
+        &self,
+        config: &SchedulerConfig,
+        parts: &Parts<'_, E>,
+        attachment: Option<&[u8]>,
+    ) -> Result<Vec<u8>, CheckpointError> {
+        let state = SchedulerState::of(config, &*parts.archive, parts.result.as_deref(), parts.emitters, self)?;
+        Snapshot::encode(config, state, attachment)
+    }
+}
+
+/// The attachment in the bytes of a checkpoint, without building the scheduler; see [`Scheduler::attachment`].
+///
+/// # Errors
+/// Bytes that are not a checkpoint, of another version, truncated or damaged.
+pub fn attachment_of(bytes: &[u8]) -> Result<Option<Vec<u8>>, CheckpointError> {
+    Ok(Snapshot::decode(bytes)?.attachment.map(|attachment| attachment.into_owned().into_vec()))
 }
 
 /// The version and the body, once magic, version, length and checksum hold.
 fn checked_body(bytes: &[u8]) -> Result<(u32, &[u8]), CheckpointError> {
+    if bytes.starts_with(MAGIC_OF_PYTHON) {
+        return Err(CheckpointError::PythonParts);
+    }
     if bytes.len() < MAGIC.len() || !bytes.starts_with(MAGIC) {
         return Err(CheckpointError::NotACheckpoint { found: bytes.len() });
     }

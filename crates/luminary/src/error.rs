@@ -292,6 +292,12 @@ pub enum CheckpointError {
         /// Number of bytes.
         found: usize,
     },
+    /// Objects of the Python package that the engine does not know.
+    #[error(
+        "expected a checkpoint of the engine, found one saved by Python with parts written in Python, or of an archive or \
+         emitter alone: luminary.load in Python reads it"
+    )]
+    PythonParts,
     /// A version this build does not read.
     #[error("expected checkpoint version {expected} or older, found {found}")]
     Version {

@@ -79,6 +79,10 @@ class BanditScheduler(SchedulerCore):
             "engine cannot take over: load it with that version"
         )
 
+    def _catch_up(self):
+        super()._catch_up()
+        self._active = np.array(self._scheduler.active())
+
     @property
     def emitter_pool(self):
         """The emitters to choose from."""

@@ -128,8 +128,12 @@ class SchedulerCore(Ticketing):
         rows = self._scheduler.ask(_KIND[call])
         if self._is_bounded and call == "ask":
             self._warn_if_clipped(rows)
+        self._cur_solutions = self._shaped(rows)
+
+    def _shaped(self, rows):
+        """Solutions of the engine as the archive has them."""
         dtype = self._archive._dtypes["solution"]
-        self._cur_solutions = rows.astype(dtype, copy=False).reshape(len(rows), *self._archive._solution_shape)
+        return rows.astype(dtype, copy=False).reshape(len(rows), *self._archive._solution_shape)
 
     def _warn_if_clipped(self, rows):
         start = 0
@@ -293,6 +297,13 @@ class SchedulerCore(Ticketing):
         self._is_native = self._can_be_native()
         self._scheduler = self._connected(None, "rows", 1.0, 1, 0)
         self._native_archives = self._current_archives()
+
+    def _catch_up(self):
+        """Goes on where the engine's scheduler is after another program has taken it further."""
+        next_call = self._scheduler.position()[-1]
+        self._pending = self._last_called = {"tell": "ask", "tell_dqd": "ask_dqd"}.get(next_call)
+        if self._pending is not None:
+            self._cur_solutions = self._shaped(self._scheduler.asked())
 
     def _complete_old_state(self):
         """Finds the emitters of a scheduler that luminary 0.1 saved."""

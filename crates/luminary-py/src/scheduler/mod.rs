@@ -5,13 +5,14 @@
 mod members;
 mod python_parts;
 mod settings;
+mod snapshot;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use luminary::archive::{ArchiveConfig, Batch, NonFinite};
 use luminary::emitter::Emitter;
 use luminary::error::{CallError, ConfigError};
-use luminary::scheduler::{Parts, Protocol, Threads, TicketId, TicketKind, Values};
+use luminary::scheduler::{NextCall, Parts, Protocol, TicketId, TicketKind, Values};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -22,6 +23,7 @@ use self::members::{Members, NativeMembers, PythonMembers};
 use self::python_parts::{PythonArchive, PythonEmitter};
 use self::settings::Settings;
 pub(crate) use self::settings::order_of;
+use self::snapshot::Opened;
 use crate::archive::NativeArchive;
 use crate::convert::{OrRaise, Reduced, Saved, lock, slice, status_number, status_of};
 use crate::emitter::NativeEmitter;
@@ -129,6 +131,43 @@ impl NativeScheduler {
         let arguments =
             (PyBytes::new(py, &settings), PyBytes::new(py, &protocol), archives, emitters, this.n_threads());
         Ok((slf.get_type().getattr("from_bytes")?, arguments))
+    }
+
+    /// The engine's checkpoint with what Python adds to it; none if the engine could not go on with it.
+    fn to_snapshot<'py>(&self, py: Python<'py>, attachment: &[u8]) -> PyResult<Option<Saved<'py>>> {
+        let bytes = py.detach(|| self.snapshot(attachment)).or_raise()?;
+        Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    /// The scheduler in the engine's checkpoint with its archive, result archive and emitters.
+    #[staticmethod]
+    fn from_snapshot(py: Python<'_>, bytes: &[u8], threads: usize) -> PyResult<Opened> {
+        Self::open(py, bytes, threads)
+    }
+
+    /// Where ask and tell are: evaluations, calls about tickets, and the call that comes next.
+    fn position(&self, py: Python<'_>) -> (u64, u64, &'static str) {
+        py.detach(|| {
+            self.with_parts(|protocol, parts| {
+                let next = match protocol.next_call(parts.emitters, &*parts.archive) {
+                    NextCall::Ask => "ask",
+                    NextCall::Tell => "tell",
+                    NextCall::AskGradients => "ask_dqd",
+                    NextCall::TellGradients => "tell_dqd",
+                    NextCall::Tickets => "tell_ticket",
+                };
+                (protocol.evaluations(), protocol.n_calls(), next)
+            })
+        })
+    }
+
+    /// The rows last asked for.
+    fn asked<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (solutions, dim) = py.detach(|| {
+            self.with_parts(|protocol, parts| (protocol.asked_solutions().to_vec(), parts.archive.solution_dim()))
+        });
+        let n_rows = solutions.len() / dim;
+        PyArray1::from_vec(py, solutions).reshape([n_rows, dim])
     }
 
     /// All native emitters draw: the rows of the next iteration, or those whose gradients are wanted.
@@ -295,6 +334,12 @@ impl NativeScheduler {
         py.detach(|| lock(&self.protocol).failures().by_cause().map(owned).collect())
     }
 
+    /// Iterations told.
+    #[getter]
+    fn iterations(&self, py: Python<'_>) -> u64 {
+        py.detach(|| lock(&self.protocol).iterations())
+    }
+
     /// Evaluations told.
     #[getter]
     fn evaluations(&self, py: Python<'_>) -> u64 {
@@ -315,7 +360,7 @@ impl NativeScheduler {
             let config = settings.config(ArchiveConfig::custom(parts.archive));
             let mut protocol = Protocol::new(&config, parts)?;
             protocol.set_add_mode(settings.add_mode);
-            protocol.set_threads(if pool.is_some() { Threads::Pool } else { Threads::One });
+            protocol.set_threads(threads::of_pool(pool.as_ref()));
             Ok::<_, ConfigError>(protocol)
         });
         Ok(Self { protocol: Mutex::new(protocol.or_raise()?), settings, members, pool })

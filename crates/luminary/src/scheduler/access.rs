@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::adding::AddMode;
 use super::failures::Failures;
 use super::parallel::Threads;
+use super::precision::Precision;
 use super::protocol::{EmitterHandle, Parts, Phase, Protocol};
 use super::ticket::{Order, TicketKind};
 use crate::archive::AddReport;
@@ -19,6 +20,21 @@ impl Protocol {
     /// How the rows of a call enter the archives.
     pub fn set_add_mode(&mut self, mode: AddMode) {
         self.add_mode = mode;
+    }
+
+    /// How the rows of a call enter the archives.
+    pub fn add_mode(&self) -> AddMode {
+        self.add_mode
+    }
+
+    /// What solutions are rounded to before they are handed out.
+    pub fn set_precision(&mut self, precision: Precision) {
+        self.precision = precision;
+    }
+
+    /// What solutions are rounded to before they are handed out.
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// Makes gradients, or values, what the next whole iteration asks for, unless one is in progress: for callers whose
@@ -64,6 +80,11 @@ impl Protocol {
     /// The same by cause.
     pub fn failures(&self) -> &Failures {
         &self.failures
+    }
+
+    /// Calls about tickets that changed something, as [`Scheduler::n_calls`](super::Scheduler::n_calls) counts them.
+    pub fn n_calls(&self) -> u64 {
+        self.progress.n_calls
     }
 
     /// Solutions that were injected.

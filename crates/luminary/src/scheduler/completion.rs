@@ -122,11 +122,13 @@ impl Protocol {
         }
         let dim = self.solution_dim;
         let population = self.initial?;
+        let precision = self.precision;
         let rng = &mut self.progress.initial_rng;
         let initial = self.completion.initial.get_or_insert_with(|| {
             let mut solutions = vec![0.0; population.n_solutions * dim];
             rng.fill_normal(&mut solutions);
             solutions.iter_mut().for_each(|component| *component *= population.sigma);
+            precision.round(&mut solutions);
             Initial { solutions, n_issued: 0, n_settled: 0 }
         });
         let row = initial.n_issued;
@@ -155,12 +157,14 @@ impl Protocol {
         if !draws_generations(source) {
             let mut solution = vec![0.0; dim];
             source.ask(elites, &mut solution);
+            self.precision.round(&mut solution);
             let (generation, row) = (lane.generation, (lane.n_issued - 1) as usize);
             let kind = TicketKind::Value;
             return OpenTicket { emitter: Some(emitter), generation, row, kind, solution, is_back: false };
         }
+        let precision = self.precision;
         let drawn = lane.drawn.get_or_insert_with(|| {
-            if source.n_gradients() > 0 && !lane.has_gradients {
+            let mut generation = if source.n_gradients() > 0 && !lane.has_gradients {
                 let n_rows = source.n_gradients();
                 let mut generation = Generation::new(TicketKind::Gradient, n_rows, n_rows, dim);
                 source.ask_gradients(elites, &mut generation.solutions);
@@ -171,7 +175,9 @@ impl Protocol {
                 let mut generation = Generation::new(TicketKind::Value, n_wanted, n_rows, dim);
                 source.ask(elites, &mut generation.solutions);
                 generation
-            }
+            };
+            precision.round(&mut generation.solutions);
+            generation
         });
         let row = drawn.take_row();
         OpenTicket {

@@ -68,6 +68,17 @@ pub struct InitialPopulation {
     pub sigma: f64,
 }
 
+/// Whether there is a result archive that the configuration does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum UnnamedResult {
+    /// Beside a soft archive.
+    #[default]
+    BesideSoft,
+    /// Never: callers who keep the parts themselves may have a soft archive alone.
+    Absent,
+}
+
 impl SchedulerConfig {
     /// Checks everything once and builds the scheduler.
     pub fn build(&self) -> Result<Scheduler, ConfigError> {
@@ -76,7 +87,17 @@ impl SchedulerConfig {
 
     /// Like [`build`](Self::build), with emitters of your own behind those of the configuration.
     pub fn build_with(&self, custom: Vec<Box<dyn Emitter>>) -> Result<Scheduler, ConfigError> {
-        Scheduler::new(self.clone(), self.archive.build()?, custom)
+        self.build_parts(self.archive.build()?, custom, UnnamedResult::BesideSoft)
+    }
+
+    pub(crate) fn build_parts(
+        &self,
+        archive: Box<dyn Archive>,
+        custom: Vec<Box<dyn Emitter>>,
+        unnamed_result: UnnamedResult,
+    ) -> Result<Scheduler, ConfigError> {
+        check_shape((self.archive.solution_dim, self.archive.measure_dim()), archive.as_ref())?;
+        Scheduler::new(self.clone(), archive, custom, unnamed_result)
     }
 
     /// Like [`build_with`](Self::build_with), with an archive of your own, which the configuration describes by
@@ -89,14 +110,18 @@ impl SchedulerConfig {
         archive: Box<dyn Archive>,
         custom: Vec<Box<dyn Emitter>>,
     ) -> Result<Scheduler, ConfigError> {
-        check_shape((self.archive.solution_dim, self.archive.measure_dim()), archive.as_ref())?;
-        Scheduler::new(self.clone(), archive, custom)
+        self.build_parts(archive, custom, UnnamedResult::BesideSoft)
+    }
+
+    /// Whether a result archive that the configuration does not name belongs to it.
+    pub(super) fn derives_result(&self) -> bool {
+        self.result.is_none() && self.archive.acceptance != Acceptance::Elitist
     }
 
     /// The result archive's configuration if none is given: elitist and sequential over the cells of the archive, or none
     /// if the archive itself already is an elitist one or has no cells.
     fn derived_result(&self, archive: &dyn Archive) -> Option<ArchiveConfig> {
-        if self.archive.acceptance == Acceptance::Elitist {
+        if !self.derives_result() {
             return None;
         }
         let mut config = self.archive.clone();
@@ -112,8 +137,15 @@ impl SchedulerConfig {
     }
 
     /// Builds the result archive, if there is one beside the archive, which learns from it then.
-    pub(super) fn build_result(&self, archive: &mut dyn Archive) -> Result<Option<Box<dyn Archive>>, ConfigError> {
-        let derived = self.derived_result(archive);
+    pub(super) fn build_result(
+        &self,
+        archive: &mut dyn Archive,
+        unnamed: UnnamedResult,
+    ) -> Result<Option<Box<dyn Archive>>, ConfigError> {
+        let derived = match unnamed {
+            UnnamedResult::BesideSoft => self.derived_result(archive),
+            UnnamedResult::Absent => None,
+        };
         let Some(config) = self.result.as_ref().or(derived.as_ref()) else {
             return match archive.keeps_elites() {
                 true => Ok(None),

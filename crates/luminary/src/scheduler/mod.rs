@@ -19,6 +19,8 @@ mod bandit;
 mod config;
 mod failures;
 mod memory;
+mod owned_parts;
+mod precision;
 mod snapshot;
 mod ticket;
 
@@ -27,7 +29,9 @@ pub use bandit::{BanditConfig, Reselect, Ties};
 pub use call::Call;
 pub use config::{EmitterGroup, InitialPopulation, Pool, SchedulerConfig};
 pub use failures::{Failures, NOT_FINITE};
+pub use owned_parts::OwnedParts;
 pub use parallel::Threads;
+pub use precision::Precision;
 pub use protocol::{EmitterHandle, NextCall, Parts, Protocol};
 pub use rows::Values;
 pub use run::{Observer, RunError, Stage};
@@ -39,6 +43,7 @@ use crate::emitter::{Emitter, EmitterShape};
 use crate::error::{CallError, ConfigError};
 use crate::restart::RestartCounts;
 use archives::elites_of;
+use config::UnnamedResult;
 
 /// Emitters around a shared archive.
 ///
@@ -55,6 +60,8 @@ pub struct Scheduler {
     result: Option<Box<dyn Archive>>,
     emitters: Vec<Box<dyn Emitter>>,
     protocol: Protocol,
+    /// What came with the checkpoint it was restored from, and goes into the next one.
+    attachment: Option<Vec<u8>>,
 }
 
 impl Scheduler {
@@ -62,8 +69,9 @@ impl Scheduler {
         config: SchedulerConfig,
         mut archive: Box<dyn Archive>,
         custom: Vec<Box<dyn Emitter>>,
+        unnamed_result: UnnamedResult,
     ) -> Result<Self, ConfigError> {
-        let result = config.build_result(archive.as_mut())?;
+        let result = config.build_result(archive.as_mut(), unnamed_result)?;
         let mut emitters: Vec<Box<dyn Emitter>> = Vec::new();
         let configs = config.emitters.iter().flat_map(|group| (0..group.count).map(|_| &group.emitter));
         for (i, emitter) in configs.enumerate() {
@@ -78,7 +86,11 @@ impl Scheduler {
         emitters.extend(custom);
         let parts = Parts { archive: archive.as_mut(), result: None, emitters: &mut emitters };
         let protocol = Protocol::new(&config, &parts)?;
-        Ok(Self { config, archive, result, emitters, protocol })
+        Ok(Self { config, archive, result, emitters, protocol, attachment: None })
+    }
+
+    pub(crate) fn attach(&mut self, attachment: Option<Vec<u8>>) {
+        self.attachment = attachment;
     }
 
     /// The archive whose elites emitters see.
@@ -236,6 +248,12 @@ impl Scheduler {
     /// The configuration the scheduler was built from.
     pub fn config(&self) -> &SchedulerConfig {
         &self.config
+    }
+
+    /// Bytes of whoever saved the checkpoint that the scheduler was restored from; they mean nothing to the engine, and
+    /// are saved again with the rest.
+    pub fn attachment(&self) -> Option<&[u8]> {
+        self.attachment.as_deref()
     }
 
     /// Whether ask, evaluation and adaptation use threads. Results do not depend on it.

@@ -17,6 +17,7 @@ use super::config::{InitialPopulation, Pool, SchedulerConfig};
 use super::failures::Failures;
 use super::memory::Memory;
 use super::parallel::{self, Threads};
+use super::precision::Precision;
 use super::rows::Round;
 use super::run::{Observer, Stage};
 use super::ticket::{Order, TicketId};
@@ -74,6 +75,7 @@ pub struct Protocol {
     pub(super) rows_per_iteration: u64,
     pub(super) threads: Threads,
     pub(super) add_mode: AddMode,
+    pub(super) precision: Precision,
     pub(super) progress: Progress,
     pub(super) bandit: Option<Bandit>,
     pub(super) round: Round,
@@ -182,6 +184,7 @@ impl Protocol {
             rows_per_iteration: (rows_of_all * n_active).div_ceil(n_emitters).max(1) as u64,
             threads: Threads::default(),
             add_mode: AddMode::default(),
+            precision: Precision::default(),
             progress: Progress {
                 phase: Phase::Ready,
                 initial_done: config.initial.is_none(),

@@ -139,6 +139,7 @@ impl Protocol {
             self.draw(parts, |emitter, elites, solutions| emitter.ask(elites, solutions));
             self.progress.phase = Phase::Asked;
         }
+        self.precision.round(&mut self.round.solutions);
         self.round.first_id = self.take_ids(self.round.n_rows).get();
         self.round.tickets.clear();
     }

@@ -5,15 +5,18 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::adding::AddMode;
 use super::bandit::Bandit;
 use super::completion::{Completion, OpenTicket, draws_generations};
+use super::config::UnnamedResult;
 use super::failures::Failures;
 use super::memory::Memory;
+use super::precision::Precision;
 use super::protocol::{EmitterHandle, Phase, Progress, Protocol};
 use super::row_tickets::RowTickets;
 use super::ticket::{Order, TicketKind};
 use super::{Scheduler, SchedulerConfig};
-use crate::archive::ArchiveState;
+use crate::archive::{Archive, ArchiveState};
 use crate::emitter::EmitterState;
 use crate::error::CheckpointError;
 use crate::serde_floats::{self, Floats};
@@ -26,6 +29,8 @@ pub(crate) struct SchedulerState<'a> {
     result: Option<ArchiveState>,
     emitters: Vec<EmitterState<'a>>,
     protocol: ProtocolState<'a>,
+    #[serde(default)]
+    unnamed_result: UnnamedResult,
 }
 
 /// The state of ask and tell.
@@ -42,6 +47,11 @@ pub(crate) struct ProtocolState<'a> {
     completion: Option<Cow<'a, Completion>>,
     memory: Cow<'a, Memory>,
     failures: Cow<'a, Failures>,
+    /// Absent in files of builds that did not save it.
+    #[serde(default)]
+    add_mode: Option<AddMode>,
+    #[serde(default)]
+    precision: Precision,
 }
 
 /// The state in files of version 1, which knew no tickets.
@@ -78,12 +88,38 @@ impl<'a> From<SchedulerStateV1<'a>> for SchedulerState<'a> {
                 completion: None,
                 memory: Cow::default(),
                 failures: Cow::default(),
+                add_mode: None,
+                precision: Precision::default(),
             },
+            unnamed_result: UnnamedResult::default(),
         }
     }
 }
 
-impl SchedulerState<'_> {
+impl<'a> SchedulerState<'a> {
+    /// The state of these parts.
+    pub(crate) fn of<E: EmitterHandle>(
+        config: &SchedulerConfig,
+        archive: &dyn Archive,
+        result: Option<&dyn Archive>,
+        emitters: &'a [E],
+        protocol: &'a Protocol,
+    ) -> Result<Self, CheckpointError> {
+        let is_missing = config.derives_result() && result.is_none();
+        Ok(Self {
+            archive: ArchiveState::of(archive)?,
+            result: result.map(ArchiveState::of).transpose()?,
+            emitters: emitters.iter().map(|emitter| emitter.save()).collect::<Result<_, _>>()?,
+            protocol: protocol.save(),
+            unnamed_result: if is_missing { UnnamedResult::Absent } else { UnnamedResult::BesideSoft },
+        })
+    }
+
+    /// Whether the scheduler that was saved had a result archive that its configuration does not name.
+    pub(crate) fn unnamed_result(&self) -> UnnamedResult {
+        self.unnamed_result
+    }
+
     /// Checks that archive and emitters are as large as the configuration says, so that building it takes no more
     /// memory than the saved scheduler did.
     pub(crate) fn check_size(&self, config: &SchedulerConfig, n_custom: usize) -> Result<(), CheckpointError> {
@@ -101,12 +137,8 @@ impl SchedulerState<'_> {
 
 impl Scheduler {
     pub(crate) fn save(&self) -> Result<SchedulerState<'_>, CheckpointError> {
-        Ok(SchedulerState {
-            archive: ArchiveState::of(self.archive.as_ref())?,
-            result: self.result.as_deref().map(ArchiveState::of).transpose()?,
-            emitters: self.emitters.iter().map(|emitter| emitter.save()).collect::<Result<_, _>>()?,
-            protocol: self.protocol.save(),
-        })
+        let result = self.result.as_deref();
+        SchedulerState::of(&self.config, self.archive.as_ref(), result, &self.emitters, &self.protocol)
     }
 
     /// Takes over a saved state; the scheduler must be freshly built from the configuration saved with it.
@@ -142,6 +174,8 @@ impl Protocol {
             completion: (self.order != Order::Rows).then_some(Cow::Borrowed(&self.completion)),
             memory: Cow::Borrowed(&self.memory),
             failures: Cow::Borrowed(&self.failures),
+            add_mode: Some(self.add_mode),
+            precision: self.precision,
         }
     }
 
@@ -165,6 +199,8 @@ impl Protocol {
         }
         self.memory = state.memory.into_owned();
         self.failures = state.failures.into_owned();
+        self.add_mode = state.add_mode.unwrap_or(self.add_mode);
+        self.precision = state.precision;
         if let Some(completion) = state.completion {
             self.check_completion(&completion, emitters)?;
             self.completion = completion.into_owned();

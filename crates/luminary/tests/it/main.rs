@@ -9,6 +9,7 @@ mod compatibility;
 mod convergence;
 mod determinism;
 mod resume;
+mod owned_parts;
 mod earlier_builds;
 mod allocation;
 mod protocol;

@@ -1,0 +1,87 @@
+//! Python functions as what the engine's closed loop evaluates with.
+
+use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results, RowFailure};
+use luminary::scheduler::RunError;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::convert::{OrRaise, slice};
+
+/// Rows without a value, with the reason of each.
+type Failures = Vec<(usize, String)>;
+
+/// An evaluator of Python, `luminary._evaluator.Evaluator`: `values` and `gradients` take solutions and return arrays.
+pub(crate) struct PythonEvaluator {
+    evaluator: Py<PyAny>,
+    spec: ProblemSpec,
+    has_gradients: bool,
+}
+
+impl PythonEvaluator {
+    pub(crate) fn new(evaluator: &Bound<'_, PyAny>, spec: ProblemSpec) -> PyResult<Self> {
+        let has_gradients = evaluator.getattr("has_gradients")?.extract()?;
+        Ok(Self { evaluator: evaluator.clone().unbind(), spec, has_gradients })
+    }
+
+    fn call(&self, py: Python<'_>, request: &Request<'_>, results: &mut Results) -> PyResult<()> {
+        // A function knows of no extra columns: if the archive has some, telling the rows says so.
+        results.extras.clear();
+        let evaluator = self.evaluator.bind(py);
+        let solutions = PyArray1::from_slice(py, request.solutions);
+        let solutions = solutions.reshape([request.n_rows, self.spec.solution_dim])?;
+        if request.wants_jacobians {
+            let answer = evaluator.call_method1("gradients", (solutions,))?;
+            let (objectives, measures, jacobians): (
+                PyReadonlyArray1<'_, f64>,
+                PyReadonlyArray2<'_, f64>,
+                PyReadonlyArray3<'_, f64>,
+            ) = answer.extract()?;
+            fill("objectives", slice(&objectives)?, &mut results.objectives)?;
+            fill("measures", slice(&measures)?, &mut results.measures)?;
+            return fill("jacobians", slice(&jacobians)?, &mut results.jacobians);
+        }
+        let answer = evaluator.call_method1("values", (solutions,))?;
+        let (objectives, measures, failures): (PyReadonlyArray1<'_, f64>, PyReadonlyArray2<'_, f64>, Failures) =
+            answer.extract()?;
+        fill("objectives", slice(&objectives)?, &mut results.objectives)?;
+        fill("measures", slice(&measures)?, &mut results.measures)?;
+        results.failures.extend(failures.into_iter().map(|(row, reason)| RowFailure { row, reason }));
+        Ok(())
+    }
+}
+
+impl Evaluate for PythonEvaluator {
+    fn spec(&self) -> ProblemSpec {
+        self.spec.clone()
+    }
+
+    fn has_gradients(&self) -> bool {
+        self.has_gradients
+    }
+
+    fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError> {
+        Python::attach(|py| self.call(py, request, results)).map_err(|error| EvaluateError::Failed(Box::new(error)))
+    }
+}
+
+/// The exception that ended a run: the function's own if it raised one.
+pub(crate) fn exception_of(error: RunError) -> PyErr {
+    match error {
+        RunError::Call(error) => Err::<(), _>(error).or_raise().expect_err("it is an error"),
+        RunError::Evaluate(EvaluateError::Failed(error)) => match error.downcast::<PyErr>() {
+            Ok(exception) => *exception,
+            Err(error) => PyValueError::new_err(error.to_string()),
+        },
+        RunError::Evaluate(error @ EvaluateError::Stopped) => PyValueError::new_err(error.to_string()),
+    }
+}
+
+fn fill(what: &str, values: &[f64], buffer: &mut [f64]) -> PyResult<()> {
+    if values.len() != buffer.len() {
+        let message = format!("expected {} values of {what}, found {}", buffer.len(), values.len());
+        return Err(PyValueError::new_err(message));
+    }
+    buffer.copy_from_slice(values);
+    Ok(())
+}
