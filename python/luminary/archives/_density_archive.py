@@ -11,7 +11,9 @@ from luminary._validate import check_batch_shape, check_finite
 from luminary.archives._archive_base import ArchiveBase
 from luminary.archives._normalising_flow import NormalisingFlow
 from luminary.archives._settings import parse_dtypes
-from luminary.archives._store_archive import CHUNK
+
+#: Distances computed at a time.
+CHUNK = 2**22
 
 
 class DensityArchive(ArchiveBase):
