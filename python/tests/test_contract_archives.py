@@ -10,6 +10,7 @@ import luminary
 from luminary.archives import (
     CategoricalArchive,
     CVTArchive,
+    DensityArchive,
     DNSArchive,
     GridArchive,
     ProximityArchive,
@@ -282,3 +283,31 @@ def test_an_archive_of_an_earlier_build_says_why_it_cannot_be_read():
     restored = GridArchive.__new__(GridArchive)
     restored.__setstate__({**old, "_by_cell": {}, "_lookup": None, "_best_by_cell": None})
     assert state(restored) == state(plain)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_archive_without_elites_keeps_the_same_promises(dtype, tmp_path):
+    def filled():
+        archive = DensityArchive(measure_dim=2, bandwidth=0.3, buffer_size=30, seed=2, dtype=dtype)
+        return archive, [archive.add(None, None, rows(np.random.default_rng(i), "grid")["measures"]) for i in range(5)]
+
+    (archive, infos), (same, others) = filled(), filled()
+    assert all(info["density"].dtype == dtype and info["status"].tolist() == [2] * 20 for info in infos)
+    assert [info["density"].tolist() for info in infos] == [info["density"].tolist() for info in others]
+    measures = rows(np.random.default_rng(9), "grid")["measures"]
+    density = archive.compute_density(measures).tolist()
+    for wrong in (measures[:, :1], measures[0], measures * np.nan):
+        with pytest.raises(ValueError):
+            archive.add(None, None, wrong)
+        with pytest.raises(ValueError):
+            archive.compute_density(wrong)
+    assert archive.buffer.shape == (30, 2) and archive.compute_density(measures).tolist() == density
+    luminary.save(archive, tmp_path / "archive.ckpt")
+    for other in (same, pickle.loads(pickle.dumps(archive)), luminary.load(tmp_path / "archive.ckpt")):
+        one, two = copy.deepcopy(archive), other
+        for number in range(3):
+            more = rows(np.random.default_rng(number), "grid")["measures"]
+            assert one.add(None, None, more)["density"].tolist() == two.add(None, None, more)["density"].tolist()
+        assert one.buffer.tolist() == two.buffer.tolist()
+    with pytest.raises(ValueError, match="earlier build"):
+        DensityArchive.__new__(DensityArchive).__setstate__({"_buffer": np.zeros((3, 2))})

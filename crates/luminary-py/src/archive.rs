@@ -3,7 +3,8 @@
 use std::sync::{Mutex, OnceLock};
 
 use luminary::archive::{
-    ArchiveConfig, Batch, CellArchive, CellIdx, Cells, DnsArchive, ProximityArchive, SlidingBoundariesConfig,
+    ArchiveConfig, Batch, CellArchive, CellIdx, Cells, DensityArchive, DnsArchive, ProximityArchive,
+    SlidingBoundariesConfig,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -114,6 +115,12 @@ impl NativeArchive {
         Self::build(archive_config::dns(shared, measure_dim, capacity, n_neighbours)?)
     }
 
+    /// How densely rows lie, by a kernel of this bandwidth over so many of them.
+    #[staticmethod]
+    fn density(measure_dim: usize, buffer_size: usize, bandwidth: f64, seed: u64) -> PyResult<Self> {
+        Self::build(archive_config::density(measure_dim, buffer_size, bandwidth, seed)?)
+    }
+
     /// Takes what [`saved_archive::save`] gave.
     #[staticmethod]
     fn from_bytes(
@@ -146,7 +153,8 @@ impl NativeArchive {
     ) -> PyResult<AddAnswer<'py>> {
         let own = self.ready(py)?;
         let extras = columns(&extras)?;
-        let (solutions, objectives) = (slice(&solutions)?, slice(&objectives)?);
+        let solutions = slice(&solutions)?;
+        let objectives = slice(&objectives)?;
         let batch = Batch { solutions, objectives, measures: slice(&measures)?, extras: &extras };
         let cells = cells.as_ref().map(given_cells).transpose()?;
         let (status, value, columns) = py.detach(|| {
@@ -261,6 +269,33 @@ impl NativeArchive {
             archive.compute_dominated_novelty(measures, objectives).or_raise()
         })?;
         Ok(PyArray1::from_vec(py, scores))
+    }
+
+    /// The density at each row of measures.
+    fn density_at<'py>(
+        &self,
+        py: Python<'py>,
+        measures: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let state = self.ready(py)?;
+        let measures = slice(&measures)?;
+        let density = py.detach(|| {
+            let archive = &*lock(state).archive;
+            let archive = archive.downcast_ref::<DensityArchive>().ok_or_else(|| another("a density archive"))?;
+            archive.compute_density(measures).or_raise()
+        })?;
+        Ok(PyArray1::from_vec(py, density))
+    }
+
+    /// The measures that densities are computed from, all rows together.
+    fn buffer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let state = self.ready(py)?;
+        let buffer = py.detach(|| {
+            let archive = &*lock(state).archive;
+            let archive = archive.downcast_ref::<DensityArchive>().ok_or_else(|| another("a density archive"))?;
+            PyResult::Ok(archive.buffer().to_vec())
+        })?;
+        Ok(PyArray1::from_vec(py, buffer))
     }
 
     /// The borders of each measure's intervals at the moment, of sliding boundaries.

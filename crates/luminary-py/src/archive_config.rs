@@ -2,8 +2,8 @@
 
 use luminary::archive::{
     Acceptance, ArchiveConfig, ArchiveKind, CategoricalConfig, CellsConfig, CentroidSource, Competition, CvtConfig,
-    DnsConfig, Dtype, ExtraColumn, GridConfig, LearningRate, ProximityConfig, SlidingBoundariesConfig, ThresholdDecay,
-    UpdateRule,
+    DensityConfig, DnsConfig, Dtype, ExtraColumn, GridConfig, LearningRate, ProximityConfig, SlidingBoundariesConfig,
+    ThresholdDecay, UpdateRule,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -70,6 +70,13 @@ pub(crate) fn proximity(
 
 pub(crate) fn dns(shared: Shared, measure_dim: usize, capacity: usize, n_neighbours: usize) -> PyResult<ArchiveConfig> {
     of_kind(shared, ArchiveKind::Dns(DnsConfig { measure_bounds: unbounded(measure_dim), capacity, n_neighbours }))
+}
+
+pub(crate) fn density(measure_dim: usize, buffer_size: usize, bandwidth: f64, seed: u64) -> PyResult<ArchiveConfig> {
+    // No solutions are kept, but the engine wants to know their size.
+    let shared = (1, 0.0, Vec::new());
+    let measure_bounds = unbounded(measure_dim);
+    of_kind(shared, ArchiveKind::Density(DensityConfig { measure_bounds, buffer_size, bandwidth, seed }))
 }
 
 /// Archives without cells work for any measures.

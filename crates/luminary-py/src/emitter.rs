@@ -108,12 +108,20 @@ impl NativeEmitter {
         initial_solutions: Option<Vec<f64>>,
     ) -> PyResult<Self> {
         let solution_dim = x0.len();
+        let measure_gradients = match gradients {
+            "objective" => false,
+            "measures" => true,
+            _ => {
+                let message = format!("expected \"objective\" or \"measures\", found {gradients:?}");
+                return Err(PyValueError::new_err(message));
+            }
+        };
         let config = EmitterConfig::GradientOperator(GradientOperatorConfig {
             x0,
             sigma,
             sigma_g,
             line_sigma,
-            measure_gradients: gradients == "measures",
+            measure_gradients,
             normalise,
             batch_size,
             bounds: solution_bounds(bounds),
