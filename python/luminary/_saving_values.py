@@ -8,7 +8,7 @@ from luminary import _native, archives, emitters, schedulers
 from luminary.archives._archive_lock import ArchiveLock
 
 _PLAIN = (bool, int, float, str, type(None))
-_MODULES = (archives, emitters, emitters._bayesian, emitters.opt, emitters.rankers, emitters.operators, schedulers)
+_MODULES = (archives, archives._object_fields, emitters, emitters._bayesian, emitters.opt, emitters.rankers, emitters.operators, schedulers)
 #: Classes whose objects are described by their fields, because they are nothing but these.
 _CLASSES = {
     name: value

@@ -10,11 +10,13 @@ from conftest import make_archive as make_archive_of, sphere, sphere_jacobian
 
 import luminary
 from luminary import _native, _saving
+from luminary.archives import CategoricalArchive, ProximityArchive, SlidingBoundariesArchive
 from luminary.emitters import (
     EvolutionStrategyEmitter,
     GaussianEmitter,
     GeneticAlgorithmEmitter,
     GradientArborescenceEmitter,
+    GradientOperatorEmitter,
     IsoLineEmitter,
 )
 from luminary.schedulers import BanditScheduler, Scheduler
@@ -38,6 +40,9 @@ EMITTERS = {
         for ranker in ("imp", "2imp", "obj", "2obj", "rd", "2rd")
     },
     "bounded": lambda archive: EvolutionStrategyEmitter(archive, sigma0=0.2, batch_size=8, restart_rule=2, **START, **BOUNDS),
+    "genetic": lambda archive: GeneticAlgorithmEmitter(
+        archive, operator="isoline", operator_kwargs={"iso_sigma": 0.1, "line_sigma": 0.2}, batch_size=8, **START
+    ),
     "mu": lambda archive: EvolutionStrategyEmitter(archive, sigma0=0.2, selection_rule="mu", restart_rule="basic", **START),
 }
 GRADIENT_EMITTERS = {
@@ -45,6 +50,7 @@ GRADIENT_EMITTERS = {
     "ascent": lambda archive: GradientArborescenceEmitter(
         archive, sigma0=1.0, lr=0.1, grad_opt="gradient_ascent", ranker="imp", normalize_grad=False, batch_size=8, **START
     ),
+    "operator": lambda archive: GradientOperatorEmitter(archive, sigma=0.2, sigma_g=0.1, batch_size=8, **START),
 }
 ALL_EMITTERS = {**EMITTERS, **GRADIENT_EMITTERS}
 
@@ -62,7 +68,7 @@ def step(search, archive, n_iterations=1):
     """Iterations of a scheduler or a run; returns all solutions."""
     seen = []
     for _ in range(n_iterations):
-        has_gradients = any(isinstance(emitter, GradientArborescenceEmitter) for emitter in getattr(search, "emitters", []))
+        has_gradients = any(isinstance(emitter, (GradientArborescenceEmitter, GradientOperatorEmitter)) for emitter in getattr(search, "emitters", []))
         if getattr(search, "needs_gradients", has_gradients):
             seen.append(search.ask_dqd())
             objective, measures, jacobian = sphere_jacobian(seen[-1].astype(np.float64))
@@ -242,7 +248,7 @@ def test_run_folders_take_schedulers(tmp_path):
     luminary.save(scheduler, newest)
     run = luminary.load(tmp_path / "a")
     assert np.array_equal(run.ask(), scheduler.ask())
-    luminary.save(Scheduler(archive, [python_emitter(archive)]), newest)
+    luminary.save(called_in_python(), newest)
     for other in (tmp_path / "a" / "checkpoints").iterdir():
         if other != newest:
             other.unlink()
@@ -250,15 +256,49 @@ def test_run_folders_take_schedulers(tmp_path):
         luminary.load(tmp_path / "a")
 
 
-def python_emitter(archive):
-    return GeneticAlgorithmEmitter(archive, operator="gaussian", operator_kwargs={"sigma": 0.1}, **START)
+def called_in_python():
+    archive = ProximityArchive(solution_dim=DIM, measure_dim=2, k_neighbors=3, novelty_threshold=0.1)
+    return Scheduler(archive, [EMITTERS["gaussian"](archive)])
+
+
+def test_extra_fields_and_other_cells_are_the_engines_too(tmp_path):
+    """Which a :class:`Run` can go on with, though it cannot show them."""
+    shape = {"solution_dim": DIM, "seed": 1}
+    extras = make_archive(extra_fields={"size": ((2,), np.float32)})
+    sliding = SlidingBoundariesArchive(dims=[5, 6], ranges=[(-1, 1), (-2, 2)], remap_frequency=20, buffer_capacity=50, **shape)
+    categorical = CategoricalArchive(categories=[["a", "b"], ["c", "d", "e"]], **shape)
+    for archive in (extras, sliding, categorical):
+        scheduler = Scheduler(archive, [EMITTERS["cma_es_imp"](archive)])
+        rng = np.random.default_rng(5)
+
+        def told(solutions):
+            objective, measures = sphere(solutions)
+            if archive is categorical:
+                measures = np.stack([rng.choice(["a", "b"], len(solutions)), rng.choice(["c", "d", "e"], len(solutions))], 1)
+            fields = {"size": solutions[:, :2]} if archive is extras else {}
+            return {"objective": objective, "measures": measures, **fields}
+
+        for _ in range(4):
+            scheduler.tell(**told(scheduler.ask()))
+        luminary.save(scheduler, tmp_path / "a.ckpt")
+        assert _native.read_checkpoint((tmp_path / "a.ckpt").read_bytes()).startswith(b"LUMINARY")
+        restored = luminary.load(tmp_path / "a.ckpt")
+        asked = scheduler.ask()
+        assert np.array_equal(luminary.Run.load(tmp_path / "a.ckpt").ask(), asked)
+        assert np.array_equal(restored.ask(), asked)
+        answers = told(asked)
+        scheduler.tell(**answers)
+        restored.tell(**answers)
+        assert np.array_equal(scheduler.ask(), restored.ask())
+        ours, theirs = archive.data(), restored.archive.data()
+        assert ours.keys() == theirs.keys() and all(np.array_equal(ours[name], theirs[name]) for name in ours)
 
 
 def test_parts_written_in_python_are_read_in_python_only(tmp_path):
     archive = make_archive()
-    extra = make_archive(extra_fields={"note": ((), np.int32)})
+    extra = make_archive(extra_fields={"note": ((), np.int64)})
     for thing in (
-        Scheduler(archive, [python_emitter(archive)]),
+        called_in_python(),
         Scheduler(extra, [EMITTERS["gaussian"](extra)]),
         archive,
         EMITTERS["gaussian"](archive),

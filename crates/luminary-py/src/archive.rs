@@ -1,21 +1,24 @@
-//! The engine's archive as a Python object.
+//! The engine's archives as a Python object.
 
 use std::sync::{Mutex, OnceLock};
 
 use luminary::archive::{
-    Acceptance, AddReport, Archive, ArchiveConfig, Batch, CellArchive, CellIdx, Cells, CellsConfig, CentroidSource,
-    CvtConfig, GridConfig, LearningRate, NonFinite, UpdateRule,
+    ArchiveConfig, Batch, CellArchive, CellIdx, Cells, DensityArchive, DnsArchive, ProximityArchive,
+    SlidingBoundariesConfig,
 };
-use luminary::error::CallError;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
+use crate::archive_config::{self, Decay, Shared, Thresholds};
+use crate::archive_state::{ArchiveState, another, cells_of, nearest_slots, with_cells, would_come_in};
 use crate::convert::{OrRaise, Reduced, lock, pairs, slice, status_number};
 use crate::elite_arrays::{EliteArrays, NumPyArrays};
+use crate::extra_arrays::{ExtraArray, columns, to_array};
 use crate::saved_archive::{self, SavedArchive, SavedArguments};
 
-/// An archive whose rows are judged against its state before the call.
+/// An archive of the engine.
 #[pyclass(frozen, module = "luminary._native", name = "NativeArchive")]
 pub(crate) struct NativeArchive {
     /// Empty until a saved archive is first used.
@@ -24,101 +27,98 @@ pub(crate) struct NativeArchive {
     saved: Mutex<Option<SavedArchive>>,
 }
 
-pub(crate) struct ArchiveState {
-    pub(crate) archive: CellArchive,
-    pub(crate) report: AddReport,
-    /// Threshold of the best solution's cell just after it was added.
-    pub(crate) best_threshold: f64,
-}
-
-impl ArchiveState {
-    fn new(archive: CellArchive) -> Self {
-        let best = archive.best().and_then(|best| best.threshold);
-        Self::with_best_threshold(archive, best.unwrap_or(f64::NAN))
-    }
-
-    pub(crate) fn with_best_threshold(archive: CellArchive, best_threshold: f64) -> Self {
-        Self { archive, report: AddReport::default(), best_threshold }
-    }
-
-    /// Offers rows; refuses the whole call when a value is not finite.
-    pub(crate) fn add(&mut self, solutions: &[f64], objectives: &[f64], measures: &[f64]) -> Result<(), CallError> {
-        let before = self.archive.best().map(|best| best.objective);
-        let batch = Batch { solutions, objectives, measures, extras: &[] };
-        self.archive.add(&batch, NonFinite::Fail, &mut self.report)?;
-        if let Some(best) = self.archive.best().filter(|best| Some(best.objective) != before) {
-            self.best_threshold = best.threshold.unwrap_or(f64::NAN);
-        }
-        Ok(())
-    }
-
-    /// Notes the threshold of the best solution's cell after somebody else added rows.
-    pub(crate) fn note_best(&mut self) {
-        if let Some(threshold) = self.archive.best().and_then(|best| best.threshold) {
-            self.best_threshold = threshold;
-        }
-    }
-
-    /// The rows that now sit in the archive, by the report of the last add: the first best of each cell.
-    fn seated_rows(&self, objectives: &[f64]) -> Vec<i64> {
-        let accepted = (0..objectives.len()).filter(|&row| self.report.status[row].is_accepted());
-        let mut rows: Vec<(CellIdx, usize)> = accepted.map(|row| (self.report.cell[row], row)).collect();
-        rows.sort_unstable();
-        let first_best = |group: &[(CellIdx, usize)]| {
-            let best =
-                group.iter().reduce(|best, next| if objectives[next.1] > objectives[best.1] { next } else { best });
-            best.map_or(0, |&(_, row)| row as i64)
-        };
-        rows.chunk_by(|a, b| a.0 == b.0).map(first_best).collect()
-    }
-}
-
-type AddAnswer<'py> = (
-    Bound<'py, PyArray1<i32>>,
-    Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<i32>>,
-    Option<Bound<'py, PyArray1<i64>>>,
-);
+/// Status, value, and further columns of the archive's report.
+type AddAnswer<'py> = (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>, Vec<Bound<'py, PyArray1<f64>>>);
+type NoveltyAnswer<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 type StatsAnswer = (usize, f64, f64, f64, Option<f64>, Option<f64>);
-type BestAnswer<'py> = (i32, f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64);
+/// Index, objective, measures, solution, threshold and extra columns.
+type BestAnswer<'py> = (i32, f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64, Vec<Bound<'py, PyAny>>);
 
 #[pymethods]
 impl NativeArchive {
-    /// A grid. Without a learning rate the archive is elitist.
+    /// A grid.
     #[staticmethod]
-    #[pyo3(signature = (solution_dim, dims, lower, upper, epsilon, learning_rate, threshold_min, qd_score_offset))]
     fn grid(
-        solution_dim: usize,
+        shared: Shared,
+        thresholds: Thresholds,
         dims: Vec<usize>,
-        lower: Vec<f64>,
-        upper: Vec<f64>,
+        bounds: (Vec<f64>, Vec<f64>),
         epsilon: f64,
-        learning_rate: Option<f64>,
-        threshold_min: f64,
-        qd_score_offset: f64,
     ) -> PyResult<Self> {
-        let cells = CellsConfig::Grid(GridConfig { resolution: dims, measure_bounds: pairs(&lower, &upper), epsilon });
-        build(solution_dim, cells, learning_rate, threshold_min, qd_score_offset)
+        let cells = archive_config::grid(dims, pairs(&bounds.0, &bounds.1), epsilon);
+        Self::build(archive_config::cells(shared, thresholds, cells)?)
     }
 
     /// Voronoi regions of the given centroids.
     #[staticmethod]
-    #[pyo3(signature = (solution_dim, centroids, lower, upper, learning_rate, threshold_min, qd_score_offset))]
     fn cvt(
-        solution_dim: usize,
+        shared: Shared,
+        thresholds: Thresholds,
         centroids: PyReadonlyArray2<'_, f64>,
-        lower: Vec<f64>,
-        upper: Vec<f64>,
-        learning_rate: Option<f64>,
-        threshold_min: f64,
-        qd_score_offset: f64,
+        bounds: (Vec<f64>, Vec<f64>),
     ) -> PyResult<Self> {
-        let measure_bounds = pairs(&lower, &upper);
-        let centroids = slice(&centroids)?.to_vec();
-        let n_cells = centroids.len() / measure_bounds.len().max(1);
-        let centroids = CentroidSource::Given(centroids);
-        let cells = CellsConfig::Cvt(CvtConfig { n_cells, measure_bounds, centroids, seed: 0 });
-        build(solution_dim, cells, learning_rate, threshold_min, qd_score_offset)
+        let cells = archive_config::cvt(slice(&centroids)?.to_vec(), pairs(&bounds.0, &bounds.1));
+        Self::build(archive_config::cells(shared, thresholds, cells)?)
+    }
+
+    /// Combinations of so many categories.
+    #[staticmethod]
+    fn categorical(shared: Shared, thresholds: Thresholds, dims: Vec<usize>) -> PyResult<Self> {
+        Self::build(archive_config::cells(shared, thresholds, archive_config::categorical(&dims))?)
+    }
+
+    /// A grid whose borders follow the recent rows, from these on.
+    #[staticmethod]
+    fn sliding_boundaries(
+        shared: Shared,
+        dims: Vec<usize>,
+        borders: Vec<Vec<f64>>,
+        epsilon: f64,
+        remap_frequency: usize,
+        buffer_capacity: usize,
+    ) -> PyResult<Self> {
+        let outermost = |borders: &Vec<f64>| Some((*borders.first()?, *borders.last()?));
+        let measure_bounds = borders.iter().filter_map(outermost).collect();
+        let config = SlidingBoundariesConfig {
+            epsilon,
+            remap_frequency,
+            buffer_capacity,
+            first_borders: Some(borders),
+            ..SlidingBoundariesConfig::new(dims, measure_bounds)
+        };
+        Self::build(archive_config::sliding_boundaries(shared, config)?)
+    }
+
+    /// Elites that lie apart from each other.
+    #[staticmethod]
+    fn proximity(
+        shared: Shared,
+        measure_dim: usize,
+        n_neighbours: usize,
+        novelty_threshold: f64,
+        competition: &str,
+        decay: Option<Decay>,
+    ) -> PyResult<Self> {
+        Self::build(archive_config::proximity(
+            shared,
+            measure_dim,
+            n_neighbours,
+            novelty_threshold,
+            competition,
+            decay,
+        )?)
+    }
+
+    /// A population whose members are far from fitter ones.
+    #[staticmethod]
+    fn dns(shared: Shared, measure_dim: usize, capacity: usize, n_neighbours: usize) -> PyResult<Self> {
+        Self::build(archive_config::dns(shared, measure_dim, capacity, n_neighbours)?)
+    }
+
+    /// How densely rows lie, by a kernel of this bandwidth over so many of them.
+    #[staticmethod]
+    fn density(measure_dim: usize, buffer_size: usize, bandwidth: f64, seed: u64) -> PyResult<Self> {
+        Self::build(archive_config::density(measure_dim, buffer_size, bandwidth, seed)?)
     }
 
     /// Takes what [`saved_archive::save`] gave.
@@ -140,54 +140,62 @@ impl NativeArchive {
         Ok((slf.get_type().getattr("from_bytes")?, saved_archive::save(py, state)?))
     }
 
-    /// Offers rows. Returns status, value and cell of each, and the rows that were seated if asked for.
+    /// Offers rows, to the given cells if there are some. Returns status, value and further columns of the report.
+    #[pyo3(signature = (solutions, objectives, measures, extras, cells=None))]
     fn add<'py>(
         &self,
         py: Python<'py>,
         solutions: PyReadonlyArray2<'py, f64>,
         objectives: PyReadonlyArray1<'py, f64>,
         measures: PyReadonlyArray2<'py, f64>,
-        want_seated: bool,
+        extras: Vec<ExtraArray<'py>>,
+        cells: Option<PyReadonlyArray1<'py, i32>>,
     ) -> PyResult<AddAnswer<'py>> {
         let own = self.ready(py)?;
+        let extras = columns(&extras)?;
         let solutions = slice(&solutions)?;
         let objectives = slice(&objectives)?;
-        let measures = slice(&measures)?;
-        let (status, value, cells, seated) = py.detach(|| {
+        let batch = Batch { solutions, objectives, measures: slice(&measures)?, extras: &extras };
+        let cells = cells.as_ref().map(given_cells).transpose()?;
+        let (status, value, columns) = py.detach(|| {
             let mut state = lock(own);
-            state.add(solutions, objectives, measures).or_raise()?;
+            state.add(&batch, cells.as_deref()).or_raise()?;
             let report = &state.report;
             let status: Vec<i32> = report.status.iter().map(|&status| status_number(status)).collect();
-            let cells: Vec<i32> = report.cell.iter().map(|cell| cell.index() as i32).collect();
-            let seated = want_seated.then(|| state.seated_rows(objectives));
-            PyResult::Ok((status, report.delta.clone(), cells, seated))
+            PyResult::Ok((status, report.delta.clone(), state.report_columns()))
         })?;
-        Ok((
-            PyArray1::from_vec(py, status),
-            PyArray1::from_vec(py, value),
-            PyArray1::from_vec(py, cells),
-            seated.map(|rows| PyArray1::from_vec(py, rows)),
-        ))
+        let columns = columns.into_iter().map(|column| PyArray1::from_vec(py, column)).collect();
+        Ok((PyArray1::from_vec(py, status), PyArray1::from_vec(py, value), columns))
     }
 
     /// Whether the archive would take any of these rows.
+    #[pyo3(signature = (objectives, measures, cells=None))]
     fn accepts_any<'py>(
         &self,
         py: Python<'py>,
         objectives: PyReadonlyArray1<'py, f64>,
         measures: PyReadonlyArray2<'py, f64>,
+        cells: Option<PyReadonlyArray1<'py, i32>>,
     ) -> PyResult<bool> {
         let state = self.ready(py)?;
         let objectives = slice(&objectives)?;
         let measures = slice(&measures)?;
-        Ok(py.detach(|| {
-            let archive = &lock(state).archive;
-            let mut rows = cells_of(archive, measures).into_iter().zip(objectives);
-            rows.any(|(cell, &objective)| objective > archive.thresholds()[cell.index()])
-        }))
+        let cells = cells.as_ref().map(given_cells).transpose()?;
+        py.detach(|| {
+            let archive = &*lock(state).archive;
+            if let Some(archive) = archive.downcast_ref::<ProximityArchive>() {
+                return would_come_in(archive, objectives, measures).or_raise();
+            }
+            let archive = with_cells(archive)?;
+            let cells = cells.unwrap_or_else(|| cells_of(archive, measures));
+            let exceeds = |(cell, &objective): (CellIdx, &f64)| {
+                archive.thresholds().get(cell.index()).is_some_and(|&threshold| objective > threshold)
+            };
+            Ok(cells.into_iter().zip(objectives).any(exceeds))
+        })
     }
 
-    /// The cell of each row of finite measures.
+    /// The cell of each row of finite measures; in an archive without cells, the position of the nearest elite.
     fn index_of<'py>(
         &self,
         py: Python<'py>,
@@ -195,18 +203,121 @@ impl NativeArchive {
     ) -> PyResult<Bound<'py, PyArray1<i32>>> {
         let state = self.ready(py)?;
         let measures = slice(&measures)?;
-        let cells = py.detach(|| {
-            let cells = cells_of(&lock(state).archive, measures);
-            cells.into_iter().map(|cell| cell.index() as i32).collect()
-        });
-        Ok(PyArray1::from_vec(py, cells))
+        let indices = py.detach(|| {
+            let archive = &*lock(state).archive;
+            match archive.downcast_ref() {
+                Some(archive) => Ok(cells_of(archive, measures).iter().map(|cell| cell.index() as i32).collect()),
+                None => nearest_slots(archive, measures),
+            }
+        })?;
+        Ok(PyArray1::from_vec(py, indices))
+    }
+
+    /// The novelty of each row against the archive as it is, and how many of its neighbours it beats.
+    fn novelty<'py>(
+        &self,
+        py: Python<'py>,
+        measures: PyReadonlyArray2<'py, f64>,
+        objectives: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<NoveltyAnswer<'py>> {
+        let state = self.ready(py)?;
+        let measures = slice(&measures)?;
+        let objectives = slice(&objectives)?;
+        let (novelty, n_beaten) = py.detach(|| {
+            let archive = &*lock(state).archive;
+            let archive = archive.downcast_ref::<ProximityArchive>().ok_or_else(|| another("a proximity archive"))?;
+            archive.compute_novelty(measures, objectives).or_raise()
+        })?;
+        Ok((PyArray1::from_vec(py, novelty), PyArray1::from_vec(py, n_beaten)))
+    }
+
+    /// The novelty that a row needs at the moment.
+    #[getter]
+    fn novelty_threshold(&self, py: Python<'_>) -> PyResult<f64> {
+        let state = self.ready(py)?;
+        py.detach(|| {
+            let archive = &*lock(state).archive;
+            let archive = archive.downcast_ref::<ProximityArchive>().ok_or_else(|| another("a proximity archive"))?;
+            Ok(archive.novelty_threshold())
+        })
+    }
+
+    /// Sets it, in the precision of Python's measures.
+    #[setter]
+    fn set_novelty_threshold(&self, py: Python<'_>, threshold: f64) -> PyResult<()> {
+        let state = self.ready(py)?;
+        py.detach(|| {
+            let mut state = lock(state);
+            let archive = state.archive.downcast_mut::<ProximityArchive>();
+            archive.ok_or_else(|| another("a proximity archive"))?.set_novelty_threshold(threshold).or_raise()
+        })
+    }
+
+    /// The dominated novelty of each solution of a population within that population.
+    fn dominated_novelty<'py>(
+        &self,
+        py: Python<'py>,
+        measures: PyReadonlyArray2<'py, f64>,
+        objectives: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let state = self.ready(py)?;
+        let measures = slice(&measures)?;
+        let objectives = slice(&objectives)?;
+        let scores = py.detach(|| {
+            let archive = &*lock(state).archive;
+            let archive = archive.downcast_ref::<DnsArchive>().ok_or_else(|| another("a population"))?;
+            archive.compute_dominated_novelty(measures, objectives).or_raise()
+        })?;
+        Ok(PyArray1::from_vec(py, scores))
+    }
+
+    /// The density at each row of measures.
+    fn density_at<'py>(
+        &self,
+        py: Python<'py>,
+        measures: PyReadonlyArray2<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let state = self.ready(py)?;
+        let measures = slice(&measures)?;
+        let density = py.detach(|| {
+            let archive = &*lock(state).archive;
+            let archive = archive.downcast_ref::<DensityArchive>().ok_or_else(|| another("a density archive"))?;
+            archive.compute_density(measures).or_raise()
+        })?;
+        Ok(PyArray1::from_vec(py, density))
+    }
+
+    /// The measures that densities are computed from, all rows together.
+    fn buffer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let state = self.ready(py)?;
+        let buffer = py.detach(|| {
+            let archive = &*lock(state).archive;
+            let archive = archive.downcast_ref::<DensityArchive>().ok_or_else(|| another("a density archive"))?;
+            PyResult::Ok(archive.buffer().to_vec())
+        })?;
+        Ok(PyArray1::from_vec(py, buffer))
+    }
+
+    /// The borders of each measure's intervals at the moment, of sliding boundaries.
+    fn borders<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
+        let state = self.ready(py)?;
+        let borders: Vec<Vec<f64>> = py.detach(|| {
+            let archive = &*lock(state).archive;
+            match archive.cells() {
+                Some(Cells::SlidingBoundaries(sliding)) => {
+                    Ok((0..archive.measure_dim()).map(|dimension| sliding.borders(dimension).to_vec()).collect())
+                }
+                _ => Err(another("sliding boundaries")),
+            }
+        })?;
+        Ok(borders.into_iter().map(|borders| PyArray1::from_vec(py, borders)).collect())
     }
 
     /// Writes fields of all elites into arrays; see [`EliteArrays::fill_all`].
     fn read_all<'py>(&self, py: Python<'py>, mut arrays: NumPyArrays<'py>) -> PyResult<bool> {
         let state = self.ready(py)?;
         let arrays = EliteArrays::new(&mut arrays)?;
-        Ok(py.detach(|| arrays.fill_all(&lock(state).archive)))
+        py.detach(|| arrays.fill_all(&*lock(state).archive))
     }
 
     /// Writes fields of the elites at these positions into arrays. Returns whether there are elites at all of them.
@@ -220,7 +331,7 @@ impl NativeArchive {
         let slots = slice(&slots)?;
         let arrays = EliteArrays::new(&mut arrays)?;
         py.detach(|| {
-            let archive = &lock(state).archive;
+            let archive = &*lock(state).archive;
             let slot = |&slot: &i64| usize::try_from(slot).ok().filter(|&slot| slot < archive.len());
             let slots: Vec<Option<usize>> = slots.iter().map(slot).collect();
             arrays.fill(archive, &slots)?;
@@ -228,7 +339,7 @@ impl NativeArchive {
         })
     }
 
-    /// Writes fields of the elites in these cells into arrays; see [`EliteArrays::fill`] for cells without an elite.
+    /// Writes fields of the elites with these indices into arrays; see [`EliteArrays::fill`] for those without an elite.
     fn read_cells<'py>(
         &self,
         py: Python<'py>,
@@ -239,8 +350,15 @@ impl NativeArchive {
         let cells = slice(&cells)?;
         let arrays = EliteArrays::new(&mut arrays)?;
         py.detach(|| {
-            let archive = &lock(state).archive;
-            let slot = |&cell: &i32| archive.slot_of(CellIdx::new(usize::try_from(cell).ok()?));
+            let archive = &*lock(state).archive;
+            let with_cells = archive.downcast_ref::<CellArchive>();
+            let slot = |&index: &i32| {
+                let index = usize::try_from(index).ok()?;
+                match with_cells {
+                    Some(archive) => archive.slot_of(CellIdx::new(index)),
+                    None => Some(index).filter(|&slot| slot < archive.len()),
+                }
+            };
             let slots: Vec<Option<usize>> = cells.iter().map(slot).collect();
             arrays.fill(archive, &slots)
         })
@@ -253,31 +371,34 @@ impl NativeArchive {
         Ok((stats.n_elites, stats.coverage, stats.qd_score, stats.norm_qd_score, stats.obj_max, stats.obj_mean))
     }
 
-    /// Cell, objective, measures, solution and threshold of the best solution ever added.
+    /// The best solution ever added.
     fn best<'py>(&self, py: Python<'py>) -> PyResult<Option<BestAnswer<'py>>> {
         let state = self.ready(py)?;
-        let best = py.detach(|| {
+        let found = py.detach(|| {
             let state = lock(state);
-            state.archive.best().cloned().map(|best| (best, state.best_threshold))
+            let n_columns = state.archive.extra_columns().len();
+            state.archive.best().cloned().map(|best| (best, state.index_of_best(), state.best_threshold, n_columns))
         });
-        Ok(best.map(|(best, threshold)| {
-            let measures = PyArray1::from_vec(py, best.measures);
-            let solution = PyArray1::from_vec(py, best.solution);
-            (best.cell.map_or(-1, |cell| cell.index() as i32), best.objective, measures, solution, threshold)
-        }))
+        let Some((best, index, threshold, n_columns)) = found else { return Ok(None) };
+        let extras = (0..n_columns).map(|column| to_array(py, best.extra(column))).collect::<PyResult<_>>()?;
+        let measures = PyArray1::from_vec(py, best.measures);
+        let solution = PyArray1::from_vec(py, best.solution);
+        Ok(Some((index.unwrap_or(-1), best.objective, measures, solution, threshold, extras)))
     }
 
     /// How many rows have landed in each cell.
     fn visits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let state = self.ready(py)?;
-        Ok(PyArray1::from_vec(py, py.detach(|| lock(state).archive.visits().to_vec())))
+        let visits = py.detach(|| Ok::<_, PyErr>(with_cells(&*lock(state).archive)?.visits().to_vec()))?;
+        Ok(PyArray1::from_vec(py, visits))
     }
 
+    /// Removes the elites; borders that have moved stay where they are.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         let state = self.ready(py)?;
         py.detach(|| {
             let mut state = lock(state);
-            state.archive.clear();
+            state.archive.forget_elites();
             state.best_threshold = f64::NAN;
         });
         Ok(())
@@ -295,14 +416,22 @@ impl NativeArchive {
     #[getter]
     fn n_cells(&self, py: Python<'_>) -> PyResult<usize> {
         let state = self.ready(py)?;
-        Ok(py.detach(|| lock(state).archive.n_cells()))
+        py.detach(|| Ok(with_cells(&*lock(state).archive)?.n_cells()))
     }
 }
 
 impl NativeArchive {
     pub(crate) fn from_archive(archive: CellArchive) -> Self {
-        let state = Mutex::new(ArchiveState::new(archive));
-        Self { state: OnceLock::from(state), saved: Mutex::new(None) }
+        Self::of(ArchiveState::new(archive.config().clone(), Box::new(archive)))
+    }
+
+    fn build(config: ArchiveConfig) -> PyResult<Self> {
+        let archive = config.build().or_raise()?;
+        Ok(Self::of(ArchiveState::new(config, archive)))
+    }
+
+    fn of(state: ArchiveState) -> Self {
+        Self { state: OnceLock::from(Mutex::new(state)), saved: Mutex::new(None) }
     }
 
     /// The state behind the lock; take it detached from the interpreter only.
@@ -334,32 +463,9 @@ impl NativeArchive {
     }
 }
 
-/// The cell of each row of finite measures.
-fn cells_of(archive: &CellArchive, measures: &[f64]) -> Vec<CellIdx> {
-    let rows = measures.chunks_exact(archive.measure_dim());
-    match archive.tessellation() {
-        // Many points at once are cheaper than one by one.
-        Cells::Cvt(cvt) => {
-            let mut cells = vec![CellIdx::default(); rows.len()];
-            cvt.cells_of(measures, &mut cells);
-            cells
-        }
-        cells => rows.map(|row| cells.cell_of(row)).collect(),
-    }
-}
-
-fn build(
-    solution_dim: usize,
-    cells: CellsConfig,
-    learning_rate: Option<f64>,
-    min_f: f64,
-    qd_score_offset: f64,
-) -> PyResult<NativeArchive> {
-    let acceptance = match learning_rate {
-        None => Acceptance::Elitist,
-        Some(alpha) => Acceptance::Soft { learning_rate: LearningRate::Fixed(alpha), min_f },
-    };
-    let rule = UpdateRule::Batch;
-    let config = ArchiveConfig { acceptance, rule, qd_score_offset, ..ArchiveConfig::cells(solution_dim, cells) };
-    Ok(NativeArchive::from_archive(config.build_cells().or_raise()?))
+/// Cells that Python has found.
+fn given_cells(cells: &PyReadonlyArray1<'_, i32>) -> PyResult<Vec<CellIdx>> {
+    let number = |&cell: &i32| usize::try_from(cell).map(CellIdx::new);
+    let cells: Result<Vec<CellIdx>, _> = slice(cells)?.iter().map(number).collect();
+    cells.map_err(|_| PyValueError::new_err("expected cells from 0 on, found a negative one"))
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use luminary::archive::Archive;
 use luminary::emitter::{
     ArborescenceConfig, Emitter, EmitterConfig, EmitterShape, EmitterState as SavedState, EvolutionConfig, Feedback,
-    GaussianConfig, IsoLineConfig, Selection,
+    GaussianConfig, GradientOperatorConfig, IsoLineConfig, Selection,
 };
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
@@ -92,6 +92,45 @@ impl NativeEmitter {
         let config =
             EmitterConfig::IsoLine(IsoLineConfig { x0, iso_sigma, line_sigma, batch_size, bounds, initial_solutions });
         Origin { config, solution_dim, measure_bounds: Vec::new(), seed }.build()
+    }
+
+    /// Steps from varied elites along their gradients: "objective" alone, or "measures" too.
+    #[staticmethod]
+    fn gradient_operator(
+        x0: Vec<f64>,
+        sigma: Vec<f64>,
+        sigma_g: f64,
+        line_sigma: Option<f64>,
+        gradients: &str,
+        normalise: Option<f64>,
+        measure_dim: usize,
+        batch_size: usize,
+        bounds: Option<(Vec<f64>, Vec<f64>)>,
+        seed: u64,
+        initial_solutions: Option<Vec<f64>>,
+    ) -> PyResult<Self> {
+        let solution_dim = x0.len();
+        let measure_gradients = match gradients {
+            "objective" => false,
+            "measures" => true,
+            _ => {
+                let message = format!("expected \"objective\" or \"measures\", found {gradients:?}");
+                return Err(PyValueError::new_err(message));
+            }
+        };
+        let config = EmitterConfig::GradientOperator(GradientOperatorConfig {
+            x0,
+            sigma,
+            sigma_g,
+            line_sigma,
+            measure_gradients,
+            normalise,
+            batch_size,
+            bounds: solution_bounds(bounds),
+            initial_solutions,
+        });
+        let measure_bounds = vec![(f64::NEG_INFINITY, f64::INFINITY); measure_dim];
+        Origin { config, solution_dim, measure_bounds, seed }.build()
     }
 
     /// An evolution strategy that climbs what the ranker says.
@@ -202,7 +241,7 @@ impl NativeEmitter {
         let solutions = py.detach(|| {
             let mut state = lock(&self.state);
             match archive {
-                Some(archive) => state.drawn(&lock(archive.state()).archive, dim),
+                Some(archive) => state.drawn(&*lock(archive.state()).archive, dim),
                 None => state.drawn(&NoElites, dim),
             }
         });
@@ -228,7 +267,7 @@ impl NativeEmitter {
         match native {
             Some(native) => {
                 let native = native.get();
-                py.detach(|| lock(&self.state).tell(&lock(native.state()).archive, &feedback));
+                py.detach(|| lock(&self.state).tell(&*lock(native.state()).archive, &feedback));
                 Ok(())
             }
             None => {
@@ -239,14 +278,20 @@ impl NativeEmitter {
         }
     }
 
-    /// The points whose gradients are wanted.
-    fn ask_gradients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    /// The points whose gradients are wanted; the archive is where parents come from.
+    #[pyo3(signature = (archive=None))]
+    fn ask_gradients<'py>(
+        &self,
+        py: Python<'py>,
+        archive: Option<&NativeArchive>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let dim = self.origin.solution_dim;
         let solutions = py.detach(|| {
             let mut state = lock(&self.state);
-            let mut solutions = vec![0.0; state.n_gradients() * dim];
-            state.ask_gradients(&NoElites, &mut solutions);
-            solutions
+            match archive {
+                Some(archive) => state.gradient_points(&*lock(archive.state()).archive, dim),
+                None => state.gradient_points(&NoElites, dim),
+            }
         });
         let n_rows = solutions.len() / dim;
         PyArray1::from_vec(py, solutions).reshape([n_rows, dim])

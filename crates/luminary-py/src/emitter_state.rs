@@ -48,6 +48,13 @@ impl EmitterState {
         solutions
     }
 
+    /// The rows whose gradients are wanted.
+    pub(crate) fn gradient_points(&mut self, elites: &dyn EliteSource, solution_dim: usize) -> Vec<f64> {
+        let mut solutions = vec![0.0; self.n_gradient_rows(elites) * solution_dim];
+        self.ask_gradients(elites, &mut solutions);
+        solutions
+    }
+
     /// Ranks, adapts and restarts.
     pub(crate) fn tell(&mut self, elites: &dyn EliteSource, feedback: &Feedback<'_>) {
         self.rank(feedback);

@@ -1,11 +1,13 @@
 //! The native half of the Python package: archives, emitters, strategies and schedulers of the engine as Python objects.
 //!
-//! Everything here takes and returns contiguous `float64` arrays of the right shape; the Python half checks user input,
+//! Everything here takes and returns contiguous `float64` arrays of the right shape, and bytes of what is no number; the Python half checks user input,
 //! converts dtypes and gives arrays their names. Objects are shared between Python and the fast scheduler functions, so
 //! each holds its state behind a lock. A thread is detached from the interpreter while it waits for a lock, so that it
 //! never keeps another from finishing its work in Python, and runs no Python code while it holds one.
 
 mod archive;
+mod archive_config;
+mod archive_state;
 mod checkpoint;
 mod convert;
 mod elite_arrays;
@@ -13,6 +15,7 @@ mod elites;
 mod emitter;
 mod emitter_state;
 mod evaluate;
+mod extra_arrays;
 mod folder;
 mod kmeans;
 mod relay;

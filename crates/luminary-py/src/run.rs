@@ -367,7 +367,9 @@ fn cells_of(archive: &dyn Archive) -> PyResult<&CellArchive> {
 }
 
 fn other_archive() -> PyErr {
-    PyTypeError::new_err("expected a run over a grid or centroids, found another archive: read the tables of its folder")
+    PyTypeError::new_err(
+        "expected a run over a grid or centroids, found another archive: read the tables of its folder",
+    )
 }
 
 /// Changes one setting of a preset.

@@ -6,14 +6,14 @@
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
-use luminary::archive::{ArchiveConfig, ArchiveKind, CellArchive, CellsConfig, CentroidSource, CvtConfig};
+use luminary::archive::{Archive, ArchiveConfig, ArchiveKind, CellArchive, CellsConfig, CentroidSource, CvtConfig};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 
-use crate::archive::ArchiveState;
+use crate::archive_state::ArchiveState;
 use crate::convert::{OrRaise, Saved};
 
 /// Columns that are known to fit their configuration.
@@ -38,7 +38,9 @@ impl SavedArchive {
         let config: ArchiveConfig =
             rmp_serde::from_slice(config).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let saved = Self { config, centroids, head, columns, best_threshold };
-        saved.config.check_columns(&saved.head, &saved.column_slices()).or_raise()?;
+        if has_columns(&saved.config) {
+            saved.config.check_columns(&saved.head, &saved.column_slices()).or_raise()?;
+        }
         Ok(saved)
     }
 
@@ -50,9 +52,16 @@ impl SavedArchive {
         {
             *centroids = self.centroids.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
         }
-        let mut archive = config.build_cells().or_raise()?;
-        archive.load_columns(&self.head, &self.column_slices()).or_raise()?;
-        Ok(ArchiveState::with_best_threshold(archive, self.best_threshold))
+        let archive: Box<dyn Archive> = if has_columns(&config) {
+            let mut archive = config.build_cells().or_raise()?;
+            archive.load_columns(&self.head, &self.column_slices()).or_raise()?;
+            Box::new(archive)
+        } else {
+            let mut archive = config.build().or_raise()?;
+            archive.load_bytes(&self.head).or_raise()?;
+            archive
+        };
+        Ok(ArchiveState::with_best_threshold(config, archive, self.best_threshold))
     }
 
     fn column_slices(&self) -> Vec<&[u8]> {
@@ -69,17 +78,30 @@ pub(crate) fn save<'py>(py: Python<'py>, state: &Mutex<ArchiveState>) -> PyResul
     // Attached from here on, because the columns are copied straight into Python's bytes. Making bytes runs no Python
     // code, so nobody is kept waiting who could hold this thread up.
     let state = state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
-    let (config, centroids) = encode_config(&state.archive)?;
+    let (config, centroids) = encode_config(&state.config)?;
     let config = PyBytes::new(py, &config);
     let centroids = PyBytes::new(py, &centroids);
-    let head = PyBytes::new(py, &state.archive.head_bytes().or_raise()?);
-    let columns = state.archive.column_bytes().iter().map(|column| PyBytes::new(py, column)).collect();
-    Ok((config, centroids, head, columns, state.best_threshold))
+    let (head, columns) = match state.archive.downcast_ref::<CellArchive>() {
+        Some(archive) if has_columns(&state.config) => {
+            let columns = archive.column_bytes().iter().map(|column| PyBytes::new(py, column)).collect();
+            (archive.head_bytes().or_raise()?, columns)
+        }
+        _ => (state.archive.to_bytes().or_raise()?, Vec::new()),
+    };
+    Ok((config, centroids, PyBytes::new(py, &head), columns, state.best_threshold))
+}
+
+/// Whether the archive is saved as columns; the others, which are smaller, are saved whole as the head.
+fn has_columns(config: &ArchiveConfig) -> bool {
+    match &config.kind {
+        ArchiveKind::Cells(cells) => !matches!(cells, CellsConfig::SlidingBoundaries(_)),
+        _ => false,
+    }
 }
 
 /// The configuration without its centroids, and the centroids as bytes, which are read much faster than a list.
-fn encode_config(archive: &CellArchive) -> PyResult<(Vec<u8>, Vec<u8>)> {
-    let (config, centroids) = without_centroids(archive.config());
+fn encode_config(config: &ArchiveConfig) -> PyResult<(Vec<u8>, Vec<u8>)> {
+    let (config, centroids) = without_centroids(config);
     let config = rmp_serde::to_vec_named(&*config).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let centroids: Vec<[u8; 8]> = centroids.iter().map(|number| number.to_le_bytes()).collect();
     Ok((config, centroids.into_flattened()))

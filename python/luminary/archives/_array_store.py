@@ -223,12 +223,6 @@ class ArrayStore:
         self._n_occupied = 0
         self._occupied[:] = False
 
-    def _add_in_order(self, indices, data):
-        """As :meth:`add`, for distinct indices, which are listed as filled in this order."""
-        new, n_before = [index for index in indices if not self._occupied[index]], self._n_occupied
-        self.add(indices, data)
-        self._occupied_list[n_before : self._n_occupied] = new
-
     def resize(self, capacity):
         """Makes room for more entries.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from luminary.archives._cell_archive import CellArchive
+from luminary.archives._elite_reader import EliteReader
 
 
 class BoundedArchive(CellArchive):
@@ -17,19 +18,23 @@ class BoundedArchive(CellArchive):
         self._upper_bounds = np.array(upper, dtype=dtypes[2])
         self._interval_size = self._upper_bounds - self._lower_bounds
 
-    @property
     def _finds_cells(self):
-        """Whether a subclass has its own ``index_of``."""
-        return type(self).index_of is not CellArchive.index_of
+        """Whether cells are found by ``index_of`` in Python: a subclass may have its own."""
+        return type(self).index_of is not EliteReader.index_of
+
+    def _is_native_throughout(self):
+        return not self._finds_cells() and super()._is_native_throughout()
 
     def _found_cells(self, measures):
-        """The cells that ``index_of`` finds for a batch, checked."""
+        """The cells that ``index_of`` finds for a batch, checked; None if the engine finds them."""
+        if not self._finds_cells():
+            return None
         cells = np.asarray(self.index_of(measures))
         if cells.shape != (len(measures),) or ((cells < 0) | (cells >= self.cells)).any():
             raise IndexError(
                 f"index_of must return {len(measures)} cells from 0 to {self.cells - 1}, but it returned {cells}"
             )
-        return cells
+        return np.ascontiguousarray(cells, dtype=np.int32)
 
     def _cell_of(self, measures):
         return self.index_of(self._one_measures(measures))

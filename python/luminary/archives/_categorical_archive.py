@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from luminary._native import NativeArchive
-from luminary._validate import check_batch_shape, check_shape
 from luminary.archives._cell_archive import CellArchive
 from luminary.archives._grid_index import grid_to_int_index, int_to_grid_index
 from luminary.archives._settings import parse_dtypes
@@ -69,9 +68,7 @@ class CategoricalArchive(CellArchive):
             dtypes=(solution_dtype, objective_dtype, np.dtype(object if measures_dtype is None else measures_dtype)),
             extra_fields=extra_fields,
         )
-        dims = self._dims.tolist()
-        zeros, tops = [0.0] * len(dims), [float(dim) for dim in dims]
-        self._start(NativeArchive.grid(self._native_dim, dims, zeros, tops, 1e-6, *self._native_settings()))
+        self._start(NativeArchive.categorical(*self._native_settings(), self._dims.tolist()))
 
     @property
     def categories(self):
@@ -83,17 +80,14 @@ class CategoricalArchive(CellArchive):
         """Number of categories of each measure."""
         return self._dims
 
-    def _batch_measures(self, measures):
-        """Positions of categories, in the middle of their cells."""
-        measures = np.asarray(measures, dtype=self._dtypes["measures"])
-        check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
+    def _shaped_measures(self, measures):
+        """Positions of categories, which are what the engine sees of them."""
+        measures = super()._shaped_measures(measures)
         rows = [[position[name] for position, name in zip(self._positions, row)] for row in measures]
-        return np.array(rows, dtype=np.float64).reshape(measures.shape) + 0.5
+        return np.array(rows, dtype=np.float64).reshape(measures.shape)
 
-    def _one_measures(self, measures):
-        measures = np.asarray(measures, dtype=self._dtypes["measures"])
-        check_shape(measures, "measures", self._measure_dim, "measure_dim")
-        return self._batch_measures(measures[None])
+    def _told_measures(self, measures):
+        return self._one_measures(measures)[0]
 
     def _shown_measures(self, measures):
         shown = np.empty(measures.shape, dtype=self._dtypes["measures"])

@@ -127,11 +127,10 @@ class CVTArchive(BoundedArchive):
             # Says now rather than later if the library is missing or refuses.
             self._cells_of(self._centroids[:1])
         centroids = as_native(self._centroids)
-        self._start(NativeArchive.cvt(self._native_dim, centroids, *self._native_bounds(), *self._native_settings()))
+        self._start(NativeArchive.cvt(*self._native_settings(), centroids, self._native_bounds()))
 
-    @property
     def _finds_cells(self):
-        return self._distance is not None or super()._finds_cells
+        return self._distance is not None or super()._finds_cells()
 
     def _cells_of(self, measures):
         if self._distance is None:

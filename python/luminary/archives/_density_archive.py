@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from luminary._native import NativeArchive
 from luminary._optional import needed_by
-from luminary._validate import check_batch_shape, check_finite
+from luminary._seed import native_seed
+from luminary._validate import as_native, check_batch_shape, check_finite
 from luminary.archives._archive_base import ArchiveBase
 from luminary.archives._normalising_flow import NormalisingFlow
 from luminary.archives._settings import parse_dtypes
-from luminary.archives._store_archive import CHUNK
 
 
 class DensityArchive(ArchiveBase):
@@ -76,12 +75,10 @@ class DensityArchive(ArchiveBase):
             raise ValueError(f"buffer_size must be at least 1, but it is {buffer_size}")
         *_, measures_dtype = parse_dtypes(dtype, None, None, measures_dtype)
         self._method, self._bandwidth, self._sklearn_kwargs = density_method, bandwidth, dict(sklearn_kwargs or {})
-        self._rng = np.random.default_rng(seed)
-        self._buffer = np.empty((int(buffer_size), int(measure_dim)), dtype=measures_dtype)
-        self._n_seen = 0
-        # Reservoir sampling, Algorithm L (Li, 1994): the weight, and the next row that comes in once the buffer is full.
-        self._weight, self._next = 1.0, int(buffer_size) - 1
-        self._skip()
+        self._dtype = measures_dtype
+        # The engine's kernel needs a width, also where another estimate takes its place.
+        width = bandwidth if density_method == "kde" and bandwidth is not None else 1.0
+        self._native = NativeArchive.density(int(measure_dim), int(buffer_size), float(width), native_seed(seed))
         self._estimator, self._flow = None, None
         if density_method == "kde_sklearn":
             with needed_by("DensityArchive with density_method='kde_sklearn'", "scikit-learn"):
@@ -89,7 +86,7 @@ class DensityArchive(ArchiveBase):
             self._estimator = KernelDensity(bandwidth=bandwidth, **self._sklearn_kwargs)
         elif density_method == "cnf":
             training = cnf_lr, cnf_train_steps, cnf_batch_size, cnf_min_buffer_size
-            self._flow = NormalisingFlow(measure_dim, cnf_kwargs, *training, cnf_device, self._rng)
+            self._flow = NormalisingFlow(measure_dim, cnf_kwargs, *training, cnf_device, np.random.default_rng(seed))
 
     @property
     def empty(self):
@@ -99,9 +96,9 @@ class DensityArchive(ArchiveBase):
     @property
     def buffer(self):
         """Read-only array (n, measure_dim) of the measures that densities are computed from."""
-        view = self._buffer[: min(self._n_seen, len(self._buffer))]
-        view.flags.writeable = False
-        return view
+        buffer = self._native.buffer().reshape(-1, self._measure_dim).astype(self._dtype, copy=False)
+        buffer.flags.writeable = False
+        return buffer
 
     def compute_density(self, measures):
         """The density at each row of measures; zero while the buffer is empty.
@@ -112,26 +109,23 @@ class DensityArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape, a value that is not finite, or no bandwidth.
         """
-        measures = np.asarray(measures, dtype=self._buffer.dtype)
-        check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
-        check_finite(measures, "measures")
+        measures = self._checked_measures(measures)
         buffer = self.buffer
         if len(buffer) == 0 or len(measures) == 0:
-            return np.zeros(len(measures), dtype=self._buffer.dtype)
+            return np.zeros(len(measures), dtype=self._dtype)
         if self._flow is not None:
             return self._flow.log_density(measures)
         if self._estimator is not None:
-            return self._estimator.fit(buffer).score_samples(measures).astype(self._buffer.dtype)
+            return self._estimator.fit(buffer).score_samples(measures).astype(self._dtype)
         if self._bandwidth is None:
             raise ValueError("bandwidth must be a number for densities by kernels, but it is None")
-        density = np.empty(len(measures), dtype=self._buffer.dtype)
-        step = max(1, CHUNK // buffer.size)
-        for start in range(0, len(measures), step):
-            rows = slice(start, start + step)
-            squared = np.square(measures[rows, None].astype(np.float64) - buffer[None]).sum(axis=2)
-            kernel = np.exp(-squared / (2 * self._bandwidth**2)) / (self._bandwidth * math.sqrt(2 * math.pi))
-            density[rows] = kernel.mean(axis=1)
-        return density
+        return self._native.density_at(as_native(measures)).astype(self._dtype, copy=False)
+
+    def _checked_measures(self, measures):
+        measures = np.asarray(measures, dtype=self._dtype)
+        check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
+        check_finite(measures, "measures")
+        return measures
 
     def add(self, solution, objective, measures, **fields):
         """Takes measures into account.
@@ -148,28 +142,23 @@ class DensityArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        density = self.compute_density(measures)
-        for row in np.asarray(measures, dtype=self._buffer.dtype):
-            self._take(row)
+        measures = self._checked_measures(measures)
+        n_rows = len(measures)
+        by_kernels = self._method == "kde" and self._bandwidth is not None
+        density = None if by_kernels else self.compute_density(measures)
+        status, _, (kernels,) = self._native.add(np.zeros((n_rows, 1)), np.zeros(n_rows), as_native(measures), [])
         if self._flow is not None:
             self._flow.train(self.buffer)
-        return {"status": np.full(len(density), 2, dtype=np.int32), "density": density}
+        return {"status": status, "density": kernels.astype(self._dtype, copy=False) if by_kernels else density}
 
-    def _take(self, row):
-        """One step of reservoir sampling."""
-        if self._n_seen < len(self._buffer):
-            self._buffer[self._n_seen] = row
-        elif self._n_seen == self._next:
-            self._buffer[self._rng.integers(len(self._buffer))] = row
-            self._skip()
-        self._n_seen += 1
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self._after_loading()
 
-    def _skip(self):
-        """Draws how many rows pass by before the next one comes in."""
-        self._weight *= math.exp(math.log(1.0 - self._rng.random()) / len(self._buffer))
-        if self._weight < 1.0:
-            # After so many rows that the weight is lost to rounding, none comes in any more.
-            passing = math.log(1.0 - self._rng.random()) / math.log1p(-self._weight) if self._weight > 0.0 else math.inf
-            self._next = self._next + int(min(passing, 2.0**62)) + 1
-        else:
-            self._next += 1
+    def _after_loading(self):
+        """Says why what an earlier build saved cannot be read."""
+        if "_native" not in vars(self):
+            raise ValueError(
+                f"expected {type(self).__name__} as this build of luminary saves it, found one of an earlier build that "
+                "kept its buffer in Python: load it with that build, and add its buffer to a new archive"
+            )

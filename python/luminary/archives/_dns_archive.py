@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary._validate import check_is_1d
-from luminary.archives._store_archive import CHUNK, NearestArchive
+from luminary._native import NativeArchive
+from luminary._validate import as_native, check_is_1d
+from luminary.archives._nearest_archive import NearestArchive
+from luminary.archives._settings import parse_dtypes
 
 
 class DNSArchive(NearestArchive):
@@ -59,26 +61,24 @@ class DNSArchive(NearestArchive):
         super().__init__(
             solution_dim=solution_dim,
             measure_dim=measure_dim,
-            capacity=capacity,
             qd_score_offset=qd_score_offset,
             seed=seed,
-            solution_dtype=solution_dtype,
-            objective_dtype=objective_dtype,
-            measures_dtype=measures_dtype,
-            dtype=dtype,
+            dtypes=parse_dtypes(dtype, solution_dtype, objective_dtype, measures_dtype),
             extra_fields=extra_fields,
         )
-        self._k_neighbors = int(k_neighbors)
+        self._capacity, self._k_neighbors = int(capacity), int(k_neighbors)
+        settings = self._shared_settings(), int(measure_dim), self._capacity, self._k_neighbors
+        self._start(NativeArchive.dns(*settings))
 
     @property
     def capacity(self):
         """Size of the population."""
-        return self._store.capacity
+        return self._capacity
 
     @property
     def cells(self):
         """Size of the population, of which the coverage is a fraction."""
-        return self._store.capacity
+        return self._capacity
 
     @property
     def k_neighbors(self):
@@ -97,26 +97,14 @@ class DNSArchive(NearestArchive):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        measures = self._batch_measures(measures).astype(np.float64)
-        objectives = np.asarray(objectives, dtype=self.dtypes["objective"])
+        measures = self._batch_measures(measures)
+        objectives = np.asarray(objectives, dtype=self._dtypes["objective"])
         check_is_1d(objectives, "objectives")
         if len(objectives) != len(measures):
             raise ValueError(
                 f"Expected {len(measures)} objectives, one for each row of measures, but there are {len(objectives)}."
             )
-        n, k = len(measures), min(self._k_neighbors, len(measures))
-        scores = np.full(n, np.inf)
-        for start in range(0, n if k else 0, step := max(1, CHUNK // max(1, measures.size))):
-            rows = np.arange(start, min(start + step, n))
-            distances = np.sqrt(np.square(measures[rows, None] - measures[None]).sum(axis=2))
-            distances[objectives[None] < objectives[rows, None]] = np.inf
-            distances[np.arange(len(rows)), rows] = np.inf
-            closest = np.partition(distances, k - 1, axis=1)[:, :k]
-            is_fitter = np.isfinite(closest)
-            counts = is_fitter.sum(axis=1)
-            sums = np.where(is_fitter, closest, 0.0).sum(axis=1)
-            np.divide(sums, counts, out=scores[start : start + step], where=counts > 0)
-        return scores
+        return self._native.dominated_novelty(as_native(measures), as_native(objectives))
 
     def add(self, solution, objective, measures, **fields):
         """Offers a batch of solutions; of these and the elites the ``capacity`` with the highest scores survive.
@@ -133,32 +121,15 @@ class DNSArchive(NearestArchive):
         Raises:
             ValueError: A wrong shape, a value that is not finite, or a missing field. The archive is unchanged.
         """
-        batch = self._checked(solution, objective, measures, fields)
-        for name in self._store.field_list:
-            if name not in batch:
+        status, _, (scores,) = self._add_checked(*self._checked(solution, objective, measures, fields))
+        return {"status": status, "dns": scores}
+
+    def _check_fields(self, extra, objective, measures, cells):
+        for name in self._extra_desc:
+            if name not in extra:
                 raise ValueError(
                     f"Field '{name}' is in the archive but was not passed in the batch data. All fields must be provided."
                 )
-        with self._lock:
-            return self._survive(batch)
-
-    def _survive(self, batch):
-        """Keeps the best of the elites and a checked batch."""
-        elites = self._store.data(self._store.field_list)
-        union = {name: np.concatenate((values, batch[name])) for name, values in elites.items()}
-        scores = self.compute_dns(union["measures"], union["objective"])
-        kept = np.arange(len(scores))
-        if len(kept) > self.capacity:
-            kept = np.argsort(scores, kind="stable")[-self.capacity :]
-        n_elites, n_rows = len(self), len(batch["objective"])
-        if n_rows:
-            self._store.clear()
-            self._store.add(np.arange(len(kept)), {name: values[kept] for name, values in union.items()})
-            self._best_elite = None
-            self._note_best(int(np.argmax(union["objective"][kept])))
-        status = np.zeros(n_rows, dtype=np.int32)
-        status[kept[kept >= n_elites] - n_elites] = 2
-        return {"status": status, "dns": scores[n_elites:]}
 
     def add_single(self, solution, objective, measures, **fields):
         """Offers one solution; see :meth:`add`. The entries of the answer are arrays of length one.
@@ -166,5 +137,5 @@ class DNSArchive(NearestArchive):
         Raises:
             ValueError: A wrong shape, a value that is not finite, or a missing field.
         """
-        solution, objective, measures, fields = self._batch_of_one(solution, objective, measures, fields)
-        return self.add(solution, objective, measures, **fields)
+        status, _, (scores,) = self._add_checked(*self._checked_single(solution, objective, measures, fields))
+        return {"status": status, "dns": scores}

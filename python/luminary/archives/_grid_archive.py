@@ -84,11 +84,7 @@ class GridArchive(BoundedArchive):
         if (dims < 1).any():
             raise ValueError(f"dims must be at least 1 in every measure, but dims is {dims.tolist()}")
         native = NativeArchive.grid(
-            self._native_dim,
-            dims.tolist(),
-            *self._native_bounds(),
-            float(self._epsilon),
-            *self._native_settings(),
+            *self._native_settings(), dims.tolist(), self._native_bounds(), float(self._epsilon)
         )
         self._dims = dims
         bounds = zip(self._lower_bounds, self._upper_bounds, dims)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary.archives._array_store import wrong_fields
-from luminary.archives._store_archive import NearestArchive
+from luminary._native import NativeArchive
+from luminary._validate import as_native
+from luminary.archives._nearest_archive import NearestArchive
+from luminary.archives._settings import parse_dtypes
 
 
 class ProximityArchive(NearestArchive):
@@ -83,29 +85,38 @@ class ProximityArchive(NearestArchive):
         super().__init__(
             solution_dim=solution_dim,
             measure_dim=measure_dim,
-            capacity=initial_capacity,
             qd_score_offset=qd_score_offset,
             seed=seed,
-            solution_dtype=solution_dtype,
-            objective_dtype=objective_dtype,
-            measures_dtype=measures_dtype,
-            dtype=dtype,
+            dtypes=parse_dtypes(dtype, solution_dtype, objective_dtype, measures_dtype),
             extra_fields=extra_fields,
         )
         self._k_neighbors, self._local_competition = int(k_neighbors), local_competition
-        self._novelty_threshold = self.dtypes["measures"].type(novelty_threshold)
-        self._decay = (threshold_decay_rate, int(threshold_decay_itrs), threshold_decay_min)
-        self._calls_without_novelty = 0
+        self._capacity = int(initial_capacity)
+        self._decay = None
+        if threshold_decay_rate is not None:
+            self._decay = float(threshold_decay_rate), int(threshold_decay_itrs), float(threshold_decay_min)
+        self._start(
+            NativeArchive.proximity(
+                self._shared_settings(),
+                int(measure_dim),
+                self._k_neighbors,
+                float(self._dtypes["measures"].type(novelty_threshold)),
+                "local" if local_competition else "none",
+                self._decay,
+            )
+        )
 
     @property
     def capacity(self):
         """Room for elites at the moment."""
-        return self._store.capacity
+        while len(self) > self._capacity:
+            self._capacity *= 2
+        return self._capacity
 
     @property
     def cells(self):
         """Number of elites: each is its own cell."""
-        return len(self._store)
+        return len(self)
 
     @property
     def k_neighbors(self):
@@ -115,7 +126,7 @@ class ProximityArchive(NearestArchive):
     @property
     def novelty_threshold(self):
         """Novelty that a solution needs."""
-        return self._novelty_threshold
+        return self._dtypes["measures"].type(self._native.novelty_threshold)
 
     @property
     def local_competition(self):
@@ -133,23 +144,17 @@ class ProximityArchive(NearestArchive):
             The novelty of each row; with objectives also the counts.
         """
         measures = self._batch_measures(measures)
+        objectives = np.zeros(len(measures)) if local_competition is None else as_native(local_competition)
         with self._lock:
-            return self._novelty(measures, local_competition)
+            dtype = self._novelty_dtype()
+            novelty, n_beaten = self._native.novelty(as_native(measures), objectives)
+        novelty = novelty.astype(dtype, copy=False)
+        return novelty if local_competition is None else (novelty, n_beaten.astype(np.int32))
 
-    def _novelty(self, measures, local_competition):
-        """As :meth:`compute_novelty`, for checked measures."""
-        k = min(len(self), self._k_neighbors)
-        if k == 0:
-            novelty = np.full(len(measures), self._novelty_threshold, dtype=self.dtypes["measures"])
-            counts = np.zeros(len(measures), dtype=np.int32)
-        else:
-            distances, positions = self._nearest(measures, k)
-            # Distances between whole numbers are no whole numbers.
-            novelty = distances.mean(axis=1).astype(np.result_type(self.dtypes["measures"], np.float16))
-            if local_competition is not None:
-                beaten = self._store.data("objective")[positions] < np.asarray(local_competition)[:, None]
-                counts = beaten.sum(axis=1, dtype=np.int32)
-        return novelty if local_competition is None else (novelty, counts)
+    def _novelty_dtype(self):
+        """While there are no elites, novelty is the threshold; distances between whole numbers are no whole numbers."""
+        dtype = self._dtypes["measures"]
+        return dtype if self.empty else np.result_type(dtype, np.float16)
 
     def add(self, solution, objective, measures, **fields):
         """Offers a batch of solutions; those that are novel enough come in.
@@ -170,52 +175,29 @@ class ProximityArchive(NearestArchive):
         """
         if objective is None and self._local_competition:
             raise ValueError("If local competition is turned on, objective must be passed in to add().")
-        data = self._checked(solution, objective, measures, fields)
+        return self._add_rows(*self._checked(solution, objective, measures, fields))
+
+    def _add_rows(self, solution, objective, measures, extra):
+        """Adds checked rows; returns what :meth:`add` does."""
         with self._lock:
-            info, cells = self._judge(data["objective"], data["measures"])
-            self._insert(info["status"], cells, data)
-        return info
-
-    def _judge(self, objective, measures):
-        """Status and novelty of each row, and the elite it would replace."""
-        novelty, counts = self.compute_novelty(measures, objective)
-        is_novel = novelty >= self._novelty_threshold
-        status = np.where(is_novel, 2, 0).astype(np.int32)
-        cells = np.full(len(objective), -1)
+            dtype, threshold = self._novelty_dtype(), self.novelty_threshold
+            status, value, (novelty, *n_beaten) = self._add_checked(solution, objective, measures, extra)
+            self._round_threshold(threshold)
+        novelty = novelty.astype(dtype, copy=False)
         if not self._local_competition:
-            return {"status": status, "novelty": novelty}, cells
-        value = objective.copy()
-        if not self.empty:
-            cells = self._nearest(measures, 1)[1][:, 0]
-            improvement = objective - self._store.data("objective")[cells]
-            value = np.where(is_novel, objective, improvement).astype(objective.dtype)
-            status[~is_novel & (improvement > 0)] = 1
-        return {"status": status, "value": value, "novelty": novelty, "local_competition": counts}, cells
+            return {"status": status, "novelty": novelty}
+        return {
+            "status": status,
+            "value": value.astype(objective.dtype, copy=False),
+            "novelty": novelty,
+            "local_competition": n_beaten[0].astype(np.int32),
+        }
 
-    def _insert(self, status, cells, data):
-        new = np.flatnonzero(status == 2)
-        better = np.flatnonzero(status == 1)
-        rows, places = list(new), list(range(len(self), len(self) + len(new)))
-        for cell in np.unique(cells[better]):
-            candidates = better[cells[better] == cell]
-            rows.append(candidates[np.argmax(data["objective"][candidates])])
-            places.append(self._store.occupied_list[cell])
-        if rows:
-            if data.keys() != self._store.field_desc.keys():
-                raise wrong_fields(data, self._store.field_desc)
-            while len(self) + len(new) > self.capacity:
-                self._store.resize(2 * self.capacity)
-            self._store.add(places, {name: values[rows] for name, values in data.items()})
-            self._note_best(places[int(np.argmax(data["objective"][rows]))])
-        self._lower_threshold(len(new))
-
-    def _lower_threshold(self, n_new):
-        rate, calls, lowest = self._decay
-        self._calls_without_novelty = 0 if n_new else self._calls_without_novelty + 1
-        if rate is not None and self._calls_without_novelty >= calls:
-            lowered = max(self._novelty_threshold * rate, lowest)
-            self._novelty_threshold = self.dtypes["measures"].type(lowered)
-            self._calls_without_novelty = 0
+    def _round_threshold(self, before):
+        """If the engine has lowered the threshold, lowers it in the precision of the measures instead."""
+        if self._native.novelty_threshold != before:
+            rate, _, lowest = self._decay
+            self._native.novelty_threshold = float(self._dtypes["measures"].type(max(before * rate, lowest)))
 
     def add_single(self, solution, objective, measures, **fields):
         """Offers one solution; see :meth:`add`. The entries of the answer are arrays of length one.
@@ -225,5 +207,4 @@ class ProximityArchive(NearestArchive):
         """
         if objective is None and self._local_competition:
             raise ValueError("If local competition is turned on, objective must be passed in to add_single().")
-        solution, objective, measures, fields = self._batch_of_one(solution, objective, measures, fields)
-        return self.add(solution, objective, measures, **fields)
+        return self._add_rows(*self._checked_single(solution, objective, measures, fields))

@@ -14,15 +14,16 @@ from luminary._validate import (
     check_is_1d,
     shape_tuple,
 )
-from luminary.archives._cell_archive import CellArchive
+from luminary.archives._elite_reader import EliteReader
+from luminary.archives._engine_archive import EngineArchive
 from luminary.emitters._emitter_base import archive_dtypes
 
 
 def native_archive(archive):
     """The native archive inside, if elites may be drawn from it directly; otherwise None."""
     is_native = (
-        isinstance(archive, CellArchive)
-        and type(archive).sample_elites is CellArchive.sample_elites
+        isinstance(archive, EngineArchive)
+        and type(archive).sample_elites is EliteReader.sample_elites
         and "sample_elites" not in vars(archive)
     )
     return archive._native if is_native and archive._native_solutions else None

@@ -109,6 +109,9 @@ class EmitterBase(Declared, ABC):
     def _check_gradients(self):
         """Raises RuntimeError if gradients must be told before the next :meth:`ask`."""
 
+    def _note_asked_dqd(self):
+        """Hears that the engine has asked for the rows of :meth:`ask_dqd`, also if there were none."""
+
     def _warn_if_clipped(self, rows):
         """Warns if most of these rows had to be moved to the bounds, where that is worth a warning."""
 

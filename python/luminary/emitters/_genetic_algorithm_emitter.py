@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from luminary.emitters._starting_emitter import StartingEmitter
+from luminary.emitters._variation import VariationEmitter
 from luminary.emitters.operators import _get_op
 
 
-class GeneticAlgorithmEmitter(StartingEmitter):
+class GeneticAlgorithmEmitter(VariationEmitter):
     """Makes solutions from elites with an operator.
 
     Args:
@@ -55,11 +55,6 @@ class GeneticAlgorithmEmitter(StartingEmitter):
             bounds=bounds,
             lower_bounds=lower_bounds,
             upper_bounds=upper_bounds,
+            operator=_get_op(operator)(seed=seed, **dict(operator_kwargs or {})),
+            seed=seed,
         )
-        self._operator = _get_op(operator)(seed=seed, **dict(operator_kwargs or {}))
-
-    def ask(self):
-        """New solutions from elites of the archive; while it is empty, ``initial_solutions`` or varied ``x0``."""
-        if self._starts_with_given():
-            return self._clipped(self._initial_solutions)
-        return self._vary(self._operator)

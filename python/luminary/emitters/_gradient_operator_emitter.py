@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary._validate import new_array, shape_tuple
-from luminary.emitters._common import check_jacobian, check_told
+from luminary._native import NativeEmitter
+from luminary._seed import native_seed
+from luminary._validate import as_native, new_array, shape_tuple
+from luminary.emitters._common import check_jacobian, check_told, native_archive
 from luminary.emitters._emitter_base import solution_dtype
 from luminary.emitters._starting_emitter import StartingEmitter
 
@@ -45,6 +47,8 @@ class GradientOperatorEmitter(StartingEmitter):
         (3, 2)
     """
 
+    _acts_natively = True
+
     def __init__(
         self,
         archive,
@@ -81,6 +85,31 @@ class GradientOperatorEmitter(StartingEmitter):
         self._epsilon, self._operator_type = epsilon, operator_type
         self._rng = np.random.default_rng(seed)
         self._parents = self._jacobian = None
+        self._was_asked_dqd = False
+        self._shape = shape_tuple(archive.solution_dim)
+        has_start = self._initial_solutions is None or len(self._initial_solutions) > 0
+        is_native = native_archive(archive) is not None and not self._has_fixed_components() and has_start
+        self._native = self._build(native_seed(seed)) if is_native else None
+
+    def _build(self, seed):
+        """The engine's emitter, for archives that it can draw parents from."""
+        x0, bounds, given = self._native_start()
+        native = NativeEmitter.gradient_operator(
+            x0,
+            np.broadcast_to(as_native(self._sigma), self._shape).ravel().tolist(),
+            float(self._sigma_g),
+            float(self._line_sigma) if self._operator_type == "iso_line_dd" else None,
+            "measures" if self._measure_gradients else "objective",
+            float(self._epsilon) if self._normalize_grad else None,
+            self._archive.measure_dim,
+            self._batch_size,
+            bounds,
+            seed,
+            given,
+        )
+        if solution_dtype(self._archive) == np.float32:
+            native.use_single_precision()
+        return native
 
     @property
     def sigma(self):
@@ -99,9 +128,12 @@ class GradientOperatorEmitter(StartingEmitter):
 
     def ask_dqd(self):
         """Varied elites whose gradients are wanted; none while the archive is empty and there are given solutions."""
+        if self._native is not None:
+            self._note_asked_dqd()
+            return self._shaped(self._native.ask_gradients(self._archive._native))
         if self._starts_with_given():
             # Remembered, because other emitters may fill the archive before the steps from these solutions are due.
-            self._parents = np.empty((0, *shape_tuple(self._solution_dim)), dtype=solution_dtype(self._archive))
+            self._parents = np.empty((0, *self._shape), dtype=solution_dtype(self._archive))
             return self._parents
         parents = self._draw_parents()
         varied = parents + self._sigma * self._rng.standard_normal(parents.shape)
@@ -128,6 +160,10 @@ class GradientOperatorEmitter(StartingEmitter):
         """
         data, _ = check_told(self._archive, solution, objective, measures, add_info, fields)
         jacobian = check_jacobian(self._archive, jacobian, len(data["solution"]))
+        if self._native is not None:
+            if len(jacobian):
+                self._native.tell_gradients(as_native(jacobian))
+            return
         if self._normalize_grad:
             jacobian = jacobian / (np.linalg.norm(jacobian, axis=2, keepdims=True) + self._epsilon)
         self._jacobian = jacobian
@@ -140,8 +176,9 @@ class GradientOperatorEmitter(StartingEmitter):
         """
         if self._starts_with_given():
             return self._clipped(self._initial_solutions)
-        if self._jacobian is None or self._parents is None:
-            raise RuntimeError("Please call ask_dqd() and tell_dqd() before calling ask().")
+        self._check_gradients()
+        if self._native is not None:
+            return self._shaped(self._native.ask(self._archive._native))
         if self._measure_gradients:
             coefficients = self._sigma_g * self._rng.standard_normal(self._jacobian.shape[:2])
             coefficients[:, 0] = np.abs(coefficients[:, 0])
@@ -149,3 +186,20 @@ class GradientOperatorEmitter(StartingEmitter):
         else:
             step = self._sigma_g * self._jacobian[:, 0]
         return self._clipped(self._parents + step.reshape(self._parents.shape))
+
+    def _note_asked_dqd(self):
+        self._was_asked_dqd = True
+
+    def _check_gradients(self):
+        if self._native is None:
+            has_gradients = self._jacobian is not None
+        else:
+            # There was nothing to tell while the archive was empty and there are given solutions.
+            without = self._was_asked_dqd and self._initial_solutions is not None
+            has_gradients = without or self._native.has_gradients
+        if not has_gradients and not self._starts_with_given():
+            raise RuntimeError("Please call ask_dqd() and tell_dqd() before calling ask().")
+
+    def _shaped(self, rows):
+        """Rows of the engine as solutions of the archive."""
+        return rows.astype(solution_dtype(self._archive), copy=False).reshape(len(rows), *self._shape)

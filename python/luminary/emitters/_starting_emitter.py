@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary._validate import check_batch_shape, check_shape, new_array
+from luminary._validate import as_native, check_batch_shape, check_shape, new_array
+from luminary.emitters._common import native_bounds
 from luminary.emitters._emitter_base import EmitterBase, solution_dtype
 
 
@@ -43,6 +44,22 @@ class StartingEmitter(EmitterBase):
     def batch_size(self):
         """Solutions of an :meth:`ask`."""
         return self._batch_size
+
+    def _native_start(self):
+        """How the engine's emitter begins: at a point, within bounds or None, and with given solutions or None."""
+        lower = as_native(self._lower_bounds).ravel()
+        upper = as_native(self._upper_bounds).ravel()
+        x0 = np.zeros(lower.shape) if self._x0 is None else as_native(self._x0).ravel()
+        # The engine wants a start inside the bounds; solutions are clipped to them anyway.
+        x0 = np.clip(x0, lower, upper).tolist()
+        given = self._initial_solutions
+        given = None if given is None or given.size == 0 else as_native(given).ravel().tolist()
+        return x0, None if self._has_fixed_components() else native_bounds(lower, upper), given
+
+    def _has_fixed_components(self):
+        """Whether there are components with one value only, which the engine's bounds cannot say."""
+        lower, upper = self._lower_bounds, self._upper_bounds
+        return bool((lower == upper).any() and (lower <= upper).all())
 
     def _starts_with_given(self):
         return self._initial_solutions is not None and self._archive.empty

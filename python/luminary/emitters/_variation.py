@@ -4,48 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary._native import NativeEmitter
 from luminary._seed import native_seed
-from luminary._validate import as_native, new_array, shape_tuple
-from luminary.emitters._common import native_archive, native_bounds
+from luminary._validate import new_array, shape_tuple
+from luminary.emitters._common import native_archive
 from luminary.emitters._emitter_base import solution_dtype
 from luminary.emitters._starting_emitter import StartingEmitter
 from luminary.emitters.operators import GaussianOperator, IsoLineOperator
 
 
 class VariationEmitter(StartingEmitter):
-    """Common part of the Gaussian and the iso-line emitter; native where the engine can draw the parents itself.
-
-    Subclasses build the native emitter, and the operator for archives that say on their own which elites to vary.
-    """
+    """Common part of the emitters with an operator; native where the engine can draw the parents itself."""
 
     _acts_natively = True
 
-    def __init__(self, archive, *, seed, **start):
+    def __init__(self, archive, *, operator, seed, **start):
         super().__init__(archive, **start)
         self._shape = shape_tuple(archive.solution_dim)
-        lower = as_native(self._lower_bounds).ravel()
-        upper = as_native(self._upper_bounds).ravel()
-        x0 = np.zeros(lower.shape) if self._x0 is None else as_native(self._x0).ravel()
-        # The engine wants a start inside the bounds; solutions are clipped to them anyway.
-        x0 = np.clip(x0, lower, upper)
-        # Components with one value only, which the engine's bounds cannot say.
-        has_fixed = bool((lower == upper).any() and (lower <= upper).all())
-        bounds = None if has_fixed else native_bounds(lower, upper)
-        given = self._initial_solutions
-        given = None if given is None or given.size == 0 else as_native(given).ravel().tolist()
+        self._operator = operator
         # Built in any case: it checks the settings.
-        native = self._build(x0.tolist(), bounds, native_seed(seed), given)
-        if solution_dtype(archive) == np.float32:
+        native = operator._native_emitter(native_seed(seed), self._shape, self._batch_size, *self._native_start())
+        if native is not None and solution_dtype(archive) == np.float32:
             native.use_single_precision()
-        self._native = None if has_fixed else native
-        self._operator = self._build_operator(seed)
-
-    def _build(self, x0, bounds, seed, initial_solutions):
-        raise NotImplementedError
-
-    def _build_operator(self, seed):
-        raise NotImplementedError
+        self._native = None if self._has_fixed_components() else native
 
     def ask(self):
         """New solutions around elites of the archive.
@@ -107,25 +87,9 @@ class GaussianEmitter(VariationEmitter):
             lower_bounds=lower_bounds,
             upper_bounds=upper_bounds,
             batch_size=batch_size,
+            operator=GaussianOperator(self._sigma, seed),
             seed=seed,
         )
-
-    def _build(self, x0, bounds, seed, initial_solutions):
-        sigma = as_native(self._sigma)
-        if sigma.ndim > 0:
-            try:
-                sigma = np.broadcast_to(sigma, self._shape)
-            except ValueError:
-                raise ValueError(
-                    f"Expected sigma to be a number or an array with shape {self._shape}, but it had shape "
-                    f"{self._sigma.shape}."
-                ) from None
-        return NativeEmitter.gaussian(
-            x0, sigma.ravel().tolist(), self._batch_size, bounds, seed, initial_solutions
-        )
-
-    def _build_operator(self, seed):
-        return GaussianOperator(self._sigma, seed)
 
     @property
     def sigma(self):
@@ -185,16 +149,9 @@ class IsoLineEmitter(VariationEmitter):
             lower_bounds=lower_bounds,
             upper_bounds=upper_bounds,
             batch_size=batch_size,
+            operator=IsoLineOperator(self._iso_sigma, self._line_sigma, seed),
             seed=seed,
         )
-
-    def _build(self, x0, bounds, seed, initial_solutions):
-        return NativeEmitter.iso_line(
-            x0, float(self._iso_sigma), float(self._line_sigma), self._batch_size, bounds, seed, initial_solutions
-        )
-
-    def _build_operator(self, seed):
-        return IsoLineOperator(self._iso_sigma, self._line_sigma, seed)
 
     @property
     def iso_sigma(self):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from luminary.archives._cell_archive import CellArchive
+from luminary.archives._engine_archive import EngineArchive
 
 
 def check_emitters(emitters, what):
@@ -38,11 +38,14 @@ def check_order_of_asks(pending, last_called, call):
 def is_native_pair(archive, result):
     """Whether the engine can add the same rows to both archives."""
     return (
-        isinstance(result, CellArchive)
+        isinstance(result, EngineArchive)
         and result._is_native_throughout()
         and all(result._dtypes[name] == archive._dtypes[name] for name in ("solution", "objective", "measures"))
         and result.measure_dim == archive.measure_dim
         and result._solution_shape == archive._solution_shape
+        and list(result._extra_desc.items()) == list(archive._extra_desc.items())
+        # The engine sees positions of categories.
+        and getattr(result, "categories", None) == getattr(archive, "categories", None)
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from luminary._declared import acts_natively
 from luminary._native import NativeScheduler
 from luminary._seed import native_seed
-from luminary._validate import as_native, check_batch_shape, check_finite, check_is_1d, field_array, shape_tuple
-from luminary.archives._cell_archive import CellArchive
+from luminary._validate import as_native, check_finite, check_is_1d, field_array, shape_tuple
+from luminary.archives._engine_archive import EngineArchive
 from luminary.emitters._common import check_jacobian, check_jacobian_shape
 from luminary.schedulers._checks import check_order_of_asks, is_native_pair, object_shapes, status_of_rows
 from luminary.schedulers._ticketing import Ticketing
@@ -75,7 +75,7 @@ class SchedulerCore(Ticketing):
     def _can_be_native(self):
         archive, result = self._archive, self._result_archive
         return (
-            isinstance(archive, CellArchive)
+            isinstance(archive, EngineArchive)
             and archive._is_native_throughout()
             and (result is None or is_native_pair(archive, result))
             and all(
@@ -92,7 +92,7 @@ class SchedulerCore(Ticketing):
             return NativeScheduler.native(*self._current_archives(), natives, *settings)
         if order != "rows":
             raise ValueError(
-                "expected order to be \"rows\" because archives or emitters are written in Python or have extra fields, "
+                "expected order to be \"rows\" because archives or emitters are written in Python or have fields of objects, "
                 f"found {order!r}"
             )
         return NativeScheduler.python(len(self._parts), bandit, seed)
@@ -126,6 +126,9 @@ class SchedulerCore(Ticketing):
         self._reconnect()
         self._scheduler.forget_asked()
         rows = self._scheduler.ask(_KIND[call])
+        if call == "ask_dqd":
+            for emitter in self._parts:
+                emitter._note_asked_dqd()
         if self._is_bounded and call == "ask":
             self._warn_if_clipped(rows)
         self._cur_solutions = self._shaped(rows)
@@ -209,20 +212,20 @@ class SchedulerCore(Ticketing):
 
     def _tell_natively(self, data, jacobian):
         archive = self._archive
-        if data["objective"] is None or len(data) > 2:
+        if data["objective"] is None or data.keys() != {"objective", "measures", *archive._extra_desc}:
             # The archive says what is wrong with them, if any row would come in.
             archive.add(self._cur_solutions, **data)
         objective = np.asarray(data["objective"], dtype=archive._dtypes["objective"])
         check_is_1d(objective, "objective")
-        measures = np.asarray(data["measures"], dtype=archive._dtypes["measures"])
-        check_batch_shape(measures, "measures", archive.measure_dim, "measure_dim")
+        measures = archive._shaped_measures(data["measures"])
+        extras = archive._told_columns(data, len(objective))
         if jacobian is not None:
             jacobian = as_native(check_jacobian_shape(archive, jacobian, len(objective)))
         if len(objective) == 0:
             return
         self._reconnect()
         try:
-            self._scheduler.tell(as_native(objective), as_native(measures), jacobian)
+            self._scheduler.tell(as_native(objective), as_native(measures), jacobian, extras)
         except ValueError:
             # Looking for the value only when there is one.
             if jacobian is not None:

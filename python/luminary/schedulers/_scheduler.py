@@ -11,7 +11,7 @@ class Scheduler(SchedulerCore):
 
     Alternate :meth:`ask` and :meth:`tell`; with gradient emitters, :meth:`ask_dqd` and :meth:`tell_dqd` come first in
     each iteration. Or take rows one by one with :meth:`ask_tickets` and tell each with :meth:`tell_ticket` when it is
-    there, in any order. When archives and emitters are those of this package (without extra fields), a whole ask or tell
+    there, in any order. When archives and emitters are those of this package (without fields of Python objects), a whole ask or tell
     is one native call that does not hold the interpreter lock; otherwise they are called one by one.
 
     Args:

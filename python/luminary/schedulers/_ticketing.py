@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from luminary._tickets import Ticket, Told, check_count, one_result
-from luminary._validate import as_native, check_batch_shape, check_batch_size, check_is_1d
+from luminary._validate import as_native
 
 
 class Ticketing:
@@ -15,7 +13,7 @@ class Ticketing:
         if not self._is_native:
             raise NotImplementedError(
                 f"{call}() needs archives and emitters that the engine knows; some of this scheduler are written in "
-                "Python or have extra fields. Use ask() and tell()."
+                "Python or have fields of objects. Use ask() and tell()."
             )
         self._reconnect()
 
@@ -42,7 +40,7 @@ class Ticketing:
         rows of the iteration, in completion order those of the emitter that has had the fewest so far.
 
         Raises:
-            NotImplementedError: A part that is written in Python or has extra fields.
+            NotImplementedError: A part that is written in Python or has fields of objects.
         """
         self._check_tickets("ask_tickets")
         return self._tickets(self._scheduler.ask_tickets(check_count(n)))
@@ -61,16 +59,18 @@ class Ticketing:
             A :class:`~luminary.Told`.
 
         Raises:
-            NotImplementedError: A part that is written in Python or has extra fields.
+            NotImplementedError: A part that is written in Python or has fields of objects.
             ValueError: A ticket that was never issued or was settled with another result, a wrong shape, or a value that
                 is not finite. Nothing has changed then.
         """
         self._check_tickets("tell_ticket")
-        if extras:
-            raise ValueError(f"expected no extra fields because the archive has none, found {', '.join(extras)}")
-        return self._noted(
-            self._scheduler.tell_ticket(id, *one_result(objective, measures, jacobian, self._archive._dtypes))
-        )
+        archive = self._archive
+        if extras.keys() != archive._extra_desc.keys():
+            expected = ", ".join(archive._extra_desc) or "none"
+            raise ValueError(f"expected the archive's extra fields ({expected}), found {', '.join(extras) or 'none'}")
+        columns = archive._told_columns({name: [value] for name, value in extras.items()}, 1)
+        result = one_result(objective, archive._told_measures(measures), jacobian, archive._dtypes)
+        return self._noted(self._scheduler.tell_ticket(id, *result, columns))
 
     def fail(self, id, reason):
         """Says that the solution of a ticket has no value: it counts as evaluated, and nothing is learnt from it.
@@ -110,23 +110,17 @@ class Ticketing:
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        if not self._is_native or fields:
+        if not self._is_native or fields.keys() != self._archive._extra_desc.keys():
             info = self._archive.add(solution, objective, measures, **fields)
             if self._result_archive is not None:
                 self._result_archive.add(solution, objective, measures, **fields)
             return info
         self._reconnect()
         archive = self._archive
-        solution = np.asarray(solution, dtype=archive._dtypes["solution"])
-        check_batch_shape(solution, "solution", archive.solution_dim, "solution_dim")
-        objective = np.asarray(objective, dtype=archive._dtypes["objective"])
-        check_is_1d(objective, "objective")
-        check_batch_size(objective, "objective", len(solution))
-        measures = np.asarray(measures, dtype=archive._dtypes["measures"])
-        check_batch_shape(measures, "measures", archive.measure_dim, "measure_dim")
-        check_batch_size(measures, "measures", len(solution))
+        solution, objective, measures, extra = archive._checked(solution, objective, measures, fields)
         rows = as_native(solution).reshape(len(solution), -1)
-        status, value = self._scheduler.inject(rows, as_native(objective), as_native(measures))
+        columns = archive._native_columns(extra, len(rows))
+        status, value = self._scheduler.inject(rows, as_native(objective), as_native(measures), columns)
         self._note_changes()
         return {"status": status, "value": value.astype(archive._dtypes["objective"], copy=False)}
 

@@ -8,7 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::python_parts::{PythonArchive, PythonEmitter};
-use crate::archive::{ArchiveState, NativeArchive};
+use crate::archive::NativeArchive;
+use crate::archive_state::ArchiveState;
 use crate::convert::lock;
 use crate::emitter::NativeEmitter;
 use crate::emitter_state::EmitterState;
@@ -72,8 +73,8 @@ impl NativeMembers {
         let mut emitters: Vec<&mut dyn Emitter> =
             emitters.iter_mut().map(|state| &mut **state as &mut dyn Emitter).collect();
         let (archive, result) = archives.split_first_mut().expect("there is an archive");
-        let result = result.first_mut().map(|result| &mut result.archive as _);
-        let outcome = work(&mut Parts { archive: &mut archive.archive, result, emitters: &mut emitters });
+        let result = result.first_mut().map(|result| &mut *result.archive);
+        let outcome = work(&mut Parts { archive: &mut *archive.archive, result, emitters: &mut emitters });
         archives.iter_mut().for_each(|archive| archive.note_best());
         outcome
     }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use luminary::archive::{ArchiveConfig, Batch, NonFinite};
 use luminary::emitter::Emitter;
 use luminary::error::{CallError, ConfigError};
-use luminary::scheduler::{NextCall, Parts, Protocol, TicketId, TicketKind, Values};
+use luminary::scheduler::{Answer, NextCall, Parts, Protocol, TicketId, TicketKind, Values};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -27,6 +27,7 @@ use self::snapshot::Opened;
 use crate::archive::NativeArchive;
 use crate::convert::{OrRaise, Reduced, Saved, lock, slice, status_number, status_of};
 use crate::emitter::NativeEmitter;
+use crate::extra_arrays::{ExtraArray, columns};
 use crate::threads;
 use crate::tickets::{self, InjectedAnswer, TicketAnswer, ToldAnswer};
 
@@ -221,15 +222,17 @@ impl NativeScheduler {
 
     /// Native parts take the results of the rows last asked for; returns the status of each. Nothing changes if a value is
     /// not finite.
-    #[pyo3(signature = (objectives, measures, jacobians=None))]
+    #[pyo3(signature = (objectives, measures, jacobians=None, extras=Vec::new()))]
     fn tell<'py>(
         &self,
         py: Python<'py>,
         objectives: PyReadonlyArray1<'py, f64>,
         measures: PyReadonlyArray2<'py, f64>,
         jacobians: Option<PyReadonlyArray3<'py, f64>>,
+        extras: Vec<PyReadonlyArray2<'py, f64>>,
     ) -> PyResult<Bound<'py, PyArray1<i32>>> {
-        let mut values = Values::new(slice(&objectives)?, slice(&measures)?);
+        let extras = extras.iter().map(slice).collect::<PyResult<Vec<_>>>()?;
+        let mut values = Values::new(slice(&objectives)?, slice(&measures)?).with_extras(&extras);
         if let Some(jacobians) = &jacobians {
             let jacobians = slice(jacobians)?;
             check_finite(jacobians)?;
@@ -282,7 +285,7 @@ impl NativeScheduler {
     }
 
     /// Takes the result of a ticket.
-    #[pyo3(signature = (id, objective, measures, jacobian=None))]
+    #[pyo3(signature = (id, objective, measures, jacobian=None, extras=Vec::new()))]
     fn tell_ticket(
         &self,
         py: Python<'_>,
@@ -290,8 +293,10 @@ impl NativeScheduler {
         objective: f64,
         measures: PyReadonlyArray1<'_, f64>,
         jacobian: Option<PyReadonlyArray2<'_, f64>>,
+        extras: Vec<PyReadonlyArray2<'_, f64>>,
     ) -> PyResult<ToldAnswer> {
-        let answer = tickets::answer(objective, &measures, jacobian.as_ref())?;
+        let extras = extras.iter().map(slice).collect::<PyResult<Vec<_>>>()?;
+        let answer = Answer { extras: &extras, ..tickets::answer(objective, &measures, jacobian.as_ref())? };
         let id = TicketId::new(id);
         let told = py.detach(|| self.with_parts(|protocol, parts| protocol.tell_ticket(parts, id, &answer)));
         tickets::told_answer(told)
@@ -321,9 +326,11 @@ impl NativeScheduler {
         solutions: PyReadonlyArray2<'py, f64>,
         objectives: PyReadonlyArray1<'py, f64>,
         measures: PyReadonlyArray2<'py, f64>,
+        extras: Vec<ExtraArray<'py>>,
     ) -> PyResult<InjectedAnswer<'py>> {
+        let extras = columns(&extras)?;
         let solutions = slice(&solutions)?;
-        let batch = Batch { solutions, objectives: slice(&objectives)?, measures: slice(&measures)?, extras: &[] };
+        let batch = Batch { solutions, objectives: slice(&objectives)?, measures: slice(&measures)?, extras: &extras };
         let report = py.detach(|| self.with_parts(|protocol, parts| protocol.inject(parts, &batch)).or_raise())?;
         Ok(tickets::injected_answer(py, report))
     }

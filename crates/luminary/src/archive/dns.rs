@@ -7,7 +7,8 @@ use super::nearest::{Neighbour, keep_nearest, mean_distance, squared_distance};
 use super::population::{Population, PopulationState};
 use super::rows::Rows;
 use super::{
-    AddReport, Archive, ArchiveConfig, ArchiveStats, Batch, Best, Elite, ExtraColumn, NonFinite, ReportColumn, Status,
+    AddReport, Archive, ArchiveConfig, ArchiveStats, Batch, Best, Elite, EliteColumns, ExtraColumn, NonFinite,
+    ReportColumn, Status,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
 
@@ -57,7 +58,15 @@ impl DnsArchive {
     /// # Errors
     /// A wrong number of measures.
     pub fn nearest_elite(&self, measures: &[f64]) -> Result<Option<Elite<'_>>, CallError> {
-        self.population.nearest_elite(measures)
+        Ok(self.nearest_slot(measures)?.map(|slot| self.nth_elite(slot)))
+    }
+
+    /// The position of that elite, as in [`nth_elite`](Archive::nth_elite).
+    ///
+    /// # Errors
+    /// A wrong number of measures.
+    pub fn nearest_slot(&self, measures: &[f64]) -> Result<Option<usize>, CallError> {
+        self.population.nearest_slot(measures)
     }
 
     /// The dominated novelty of each solution of a population within that population.
@@ -189,6 +198,10 @@ impl Archive for DnsArchive {
 
     fn clear(&mut self) {
         self.population.clear();
+    }
+
+    fn columns(&self) -> Option<EliteColumns<'_>> {
+        Some(self.population.rows.columns())
     }
 
     fn bytes_in_use(&self) -> usize {

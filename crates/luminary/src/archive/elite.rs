@@ -61,6 +61,20 @@ impl<'a> Elite<'a> {
     }
 }
 
+/// Columns of all elites, row by row, in the order of [`Archive::nth_elite`](super::Archive::nth_elite).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EliteColumns<'a> {
+    /// Solutions.
+    pub solutions: &'a [f64],
+    /// Objectives.
+    pub objectives: &'a [f64],
+    /// Measures.
+    pub measures: &'a [f64],
+    /// The extra columns, in the order of the configuration.
+    pub extras: Vec<ColumnData<'a>>,
+}
+
 /// The best solution an archive has ever accepted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

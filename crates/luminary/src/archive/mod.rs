@@ -50,7 +50,7 @@ pub use cvt::{CentroidSource, Cvt, CvtConfig};
 pub use density::{DensityArchive, DensityConfig};
 pub use discount::{DiscountArchive, DiscountConfig, DiscountModel, Training};
 pub use dns::{DnsArchive, DnsConfig};
-pub use elite::{Best, Elite};
+pub use elite::{Best, Elite, EliteColumns};
 pub use learning_rate::{KAPPA, LearningRate, budget_learning_rate, convert_learning_rate};
 pub use proximity::{Competition, ProximityArchive, ProximityConfig, ThresholdDecay};
 pub use report::{AddReport, ReportColumn, Seated, Status};
@@ -114,6 +114,16 @@ pub trait Archive: EliteSource + Any + Debug + Send + Sync {
 
     /// Forgets everything that was added; room and configuration stay.
     fn clear(&mut self);
+
+    /// Forgets the elites alone. What else was learnt from rows stays, such as borders that have moved.
+    fn forget_elites(&mut self) {
+        self.clear();
+    }
+
+    /// Whole columns of the elites, if the archive keeps them like that.
+    fn columns(&self) -> Option<EliteColumns<'_>> {
+        None
+    }
 
     /// Checks what [`add`](Self::add) checks, and changes nothing.
     ///

@@ -102,18 +102,18 @@ impl Population {
         ArchiveStats::new(n_cells, self.len(), objectives, self.qd_score_offset, obj_max)
     }
 
-    /// The elite whose measures are nearest, if there is any.
+    /// The position of the elite whose measures are nearest, if there is any.
     ///
     /// # Errors
     /// A wrong number of measures.
-    pub(super) fn nearest_elite(&self, measures: &[f64]) -> Result<Option<Elite<'_>>, CallError> {
+    pub(super) fn nearest_slot(&self, measures: &[f64]) -> Result<Option<usize>, CallError> {
         let expected = self.rows.measure_dim;
         if measures.len() != expected {
             return Err(CallError::Length { what: "measures", shape: "measures", expected, found: measures.len() });
         }
         let mut neighbours = Vec::new();
         nearest(&self.rows.measures, measures, 1, &mut neighbours);
-        Ok(neighbours.first().map(|neighbour| self.elite(neighbour.point)))
+        Ok(neighbours.first().map(|neighbour| neighbour.point))
     }
 
     pub(super) fn save(&self) -> PopulationState<'_> {

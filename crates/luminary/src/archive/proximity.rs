@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::nearest::{Neighbour, mean_distance, nearest};
 use super::population::{Population, PopulationState};
 use super::{
-    AddReport, Archive, ArchiveConfig, ArchiveStats, Batch, Best, Elite, ExtraColumn, NonFinite, ReportColumn, Status,
+    AddReport, Archive, ArchiveConfig, ArchiveStats, Batch, Best, Elite, EliteColumns, ExtraColumn, NonFinite,
+    ReportColumn, Status,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
 
@@ -102,12 +103,32 @@ impl ProximityArchive {
         self.threshold
     }
 
+    /// Sets the novelty that a row needs from now on: for callers whose numbers have another precision.
+    ///
+    /// # Errors
+    /// A threshold that is not finite; nothing changes then.
+    pub fn set_novelty_threshold(&mut self, threshold: f64) -> Result<(), ConfigError> {
+        if !threshold.is_finite() {
+            return Err(ConfigError::Value { what: "novelty_threshold", expected: "finite", found: threshold });
+        }
+        self.threshold = threshold;
+        Ok(())
+    }
+
     /// The elite whose measures are nearest, if there is any.
     ///
     /// # Errors
     /// A wrong number of measures.
     pub fn nearest_elite(&self, measures: &[f64]) -> Result<Option<Elite<'_>>, CallError> {
-        self.population.nearest_elite(measures)
+        Ok(self.nearest_slot(measures)?.map(|slot| self.nth_elite(slot)))
+    }
+
+    /// The position of that elite, as in [`nth_elite`](Archive::nth_elite).
+    ///
+    /// # Errors
+    /// A wrong number of measures.
+    pub fn nearest_slot(&self, measures: &[f64]) -> Result<Option<usize>, CallError> {
+        self.population.nearest_slot(measures)
     }
 
     /// The novelty of each row of measures against the archive as it is, and how many of its neighbours a row with this
@@ -256,6 +277,14 @@ impl Archive for ProximityArchive {
         self.population.clear();
         self.threshold = self.config.novelty_threshold;
         self.n_batches_without = 0;
+    }
+
+    fn forget_elites(&mut self) {
+        self.population.clear();
+    }
+
+    fn columns(&self) -> Option<EliteColumns<'_>> {
+        Some(self.population.rows.columns())
     }
 
     fn bytes_in_use(&self) -> usize {

@@ -3,7 +3,7 @@
 //! Elites live in *slots*, counted from zero without gaps, so that a uniform draw over elites is one random index.
 
 use super::column::{Column, ColumnData, ExtraColumn};
-use super::{Batch, Elite};
+use super::{Batch, Elite, EliteColumns};
 
 /// Elites by slot.
 #[derive(Clone, Debug)]
@@ -104,6 +104,16 @@ impl Rows {
     /// The extra columns as a batch carries them.
     pub(super) fn extra_data(&self) -> Vec<ColumnData<'_>> {
         self.extras.iter().map(Column::data).collect()
+    }
+
+    /// The columns as readers see them.
+    pub(super) fn columns(&self) -> EliteColumns<'_> {
+        EliteColumns {
+            solutions: &self.solutions,
+            objectives: &self.objectives,
+            measures: &self.measures,
+            extras: self.extra_data(),
+        }
     }
 
     /// All rows as a batch, with [`extra_data`](Self::extra_data).

@@ -6,6 +6,9 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from luminary import _native
+from luminary._validate import as_native
+
 __all__ = ["OperatorBase", "GaussianOperator", "IsoLineOperator"]
 
 
@@ -15,6 +18,10 @@ class OperatorBase(ABC):
     @abstractmethod
     def ask(self, parents):
         """New solutions from parents."""
+
+    def _native_emitter(self, seed, shape, batch_size, x0, bounds, initial_solutions):
+        """The engine's emitter with this operator; None if there is none."""
+        return None
 
 
 class GaussianOperator(OperatorBase):
@@ -32,6 +39,17 @@ class GaussianOperator(OperatorBase):
     def __init__(self, sigma, seed=None):
         self._sigma = np.asarray(sigma)
         self._rng = np.random.default_rng(seed)
+
+    def _native_emitter(self, seed, shape, batch_size, x0, bounds, initial_solutions):
+        sigma = as_native(self._sigma)
+        if sigma.ndim > 0:
+            try:
+                sigma = np.broadcast_to(sigma, shape)
+            except ValueError:
+                raise ValueError(
+                    f"Expected sigma to be a number or an array with shape {shape}, but it had shape {sigma.shape}."
+                ) from None
+        return _native.NativeEmitter.gaussian(x0, sigma.ravel().tolist(), batch_size, bounds, seed, initial_solutions)
 
     @property
     def parent_type(self):
@@ -64,6 +82,12 @@ class IsoLineOperator(OperatorBase):
     def __init__(self, iso_sigma, line_sigma, seed=None):
         self._iso_sigma, self._line_sigma = iso_sigma, line_sigma
         self._rng = np.random.default_rng(seed)
+
+    def _native_emitter(self, seed, shape, batch_size, x0, bounds, initial_solutions):
+        if np.ndim(self._iso_sigma) or np.ndim(self._line_sigma):
+            return None
+        sigmas = float(self._iso_sigma), float(self._line_sigma)
+        return _native.NativeEmitter.iso_line(x0, *sigmas, batch_size, bounds, seed, initial_solutions)
 
     @property
     def parent_type(self):

@@ -20,12 +20,22 @@ pub struct SlidingBoundariesConfig {
     pub remap_frequency: usize,
     /// How many of the latest rows set the borders.
     pub buffer_capacity: usize,
+    /// Borders to start from, instead of those of equal intervals: for each measure as many as it has, ascending.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_borders: Option<Vec<Vec<f64>>>,
 }
 
 impl SlidingBoundariesConfig {
     /// Borders that move after every 100 rows and look at the last 1000.
     pub fn new(resolution: Vec<usize>, measure_bounds: Vec<(f64, f64)>) -> Self {
-        Self { resolution, measure_bounds, epsilon: BORDER_EPSILON, remap_frequency: 100, buffer_capacity: 1000 }
+        Self {
+            resolution,
+            measure_bounds,
+            epsilon: BORDER_EPSILON,
+            remap_frequency: 100,
+            buffer_capacity: 1000,
+            first_borders: None,
+        }
     }
 }
 
@@ -53,12 +63,28 @@ impl SlidingBoundaries {
             }
         }
         let mut boundaries = Self { config, grid, borders: Vec::new() };
-        boundaries.reset();
+        boundaries.make_equal();
+        if let Some(first) = &boundaries.config.first_borders {
+            if !boundaries.could_be(first) {
+                return Err(ConfigError::Conflict(
+                    "expected first borders that are finite and ascending, one more for each measure than it has \
+                     intervals, found others",
+                ));
+            }
+            boundaries.reset();
+        }
         Ok(boundaries)
     }
 
-    /// Makes all intervals equal again.
+    /// Moves the borders back to where they started.
     pub(super) fn reset(&mut self) {
+        match &self.config.first_borders {
+            Some(first) => self.borders.clone_from(first),
+            None => self.make_equal(),
+        }
+    }
+
+    fn make_equal(&mut self) {
         let equal = |(&(lower, upper), &n): (&(f64, f64), &usize)| {
             let width = (upper - lower) / n as f64;
             let mut borders: Vec<f64> = (0..=n).map(|i| lower + i as f64 * width).collect();
@@ -179,5 +205,21 @@ mod tests {
         assert_eq!(SlidingBoundaries::new(config).unwrap_err(), expected);
         let config = SlidingBoundariesConfig::new(vec![0], vec![(0.0, 1.0)]);
         assert!(matches!(SlidingBoundaries::new(config).unwrap_err(), ConfigError::ZeroCells { .. }));
+    }
+
+    #[test]
+    fn borders_can_start_anywhere_and_come_back_there() {
+        let start = |first: &[f64]| {
+            let config = SlidingBoundariesConfig::new(vec![3], vec![(0.0, 1.0)]);
+            SlidingBoundaries::new(SlidingBoundariesConfig { first_borders: Some(vec![first.to_vec()]), ..config })
+        };
+        let mut sliding = start(&[0.0, 0.1, 0.2, 1.0]).unwrap();
+        assert_eq!(sliding.cell_of(&[0.15]).index(), 1);
+        sliding.move_to(&[5.0, 6.0, 7.0]);
+        sliding.reset();
+        assert_eq!(sliding.borders(0), [0.0, 0.1, 0.2, 1.0]);
+        for wrong in [&[0.0, 1.0][..], &[0.0, 0.2, 0.1, 1.0], &[0.0, 0.1, 0.2, f64::NAN]] {
+            assert!(matches!(start(wrong).unwrap_err(), ConfigError::Conflict(_)), "{wrong:?}");
+        }
     }
 }

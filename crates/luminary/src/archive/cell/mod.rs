@@ -24,8 +24,8 @@ pub(super) use snapshot::CellState;
 use super::rows::Rows;
 use super::stats::RunningSum;
 use super::{
-    AddReport, Archive, ArchiveConfig, ArchiveKind, ArchiveStats, Batch, Best, CellIdx, Elite, ExtraColumn,
-    LearningRate, NonFinite, Status, novelty,
+    AddReport, Archive, ArchiveConfig, ArchiveKind, ArchiveStats, Batch, Best, CellIdx, Elite, EliteColumns,
+    ExtraColumn, LearningRate, NonFinite, Status, novelty,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
 use sliding::Recent;
@@ -184,13 +184,6 @@ impl CellArchive {
         }
     }
 
-    /// Forgets elites, thresholds, visits and statistics.
-    fn forget_elites(&mut self) {
-        self.store.clear(self.min_f);
-        self.objective_sum = RunningSum::default();
-        self.best = None;
-    }
-
     /// The elite of a cell, if the cell exists and is occupied.
     pub fn elite(&self, cell: CellIdx) -> Option<Elite<'_>> {
         self.slot_of(cell).map(|slot| self.nth_elite(slot))
@@ -313,6 +306,17 @@ impl Archive for CellArchive {
             boundaries.reset();
             recent.clear();
         }
+    }
+
+    /// Forgets thresholds, visits and statistics, too.
+    fn forget_elites(&mut self) {
+        self.store.clear(self.min_f);
+        self.objective_sum = RunningSum::default();
+        self.best = None;
+    }
+
+    fn columns(&self) -> Option<EliteColumns<'_>> {
+        Some(self.store.rows.columns())
     }
 
     fn cells(&self) -> Option<&Cells> {

@@ -4,7 +4,7 @@ use super::CellArchive;
 use super::accept::add_row;
 use super::cells::Cells;
 use crate::archive::rows::Rows;
-use crate::archive::{AddReport, Batch, CellIdx, Seated, Status};
+use crate::archive::{AddReport, Archive, Batch, CellIdx, Seated, Status};
 
 /// The latest rows, and room for the elites while they move to their new cells.
 #[derive(Clone, Debug)]

@@ -70,6 +70,35 @@ proptest! {
     }
 
     #[test]
+    fn columns_are_those_of_the_elites_and_elites_can_be_forgotten_alone(batches in batches()) {
+        for case in cases() {
+            let mut archive = (case.build)();
+            add_all(&case, archive.as_mut(), &batches);
+            if let Some(columns) = archive.columns() {
+                let elites: Vec<_> = archive.elites().collect();
+                prop_assert_eq!(columns.objectives.len(), elites.len(), "{}", case.name);
+                let solutions: Vec<f64> = elites.iter().flat_map(|elite| elite.solution.to_vec()).collect();
+                let measures: Vec<f64> = elites.iter().flat_map(|elite| elite.measures.to_vec()).collect();
+                prop_assert_eq!(columns.solutions, solutions);
+                prop_assert_eq!(columns.measures, measures);
+                for (i, (column, extra)) in columns.extras.iter().zip(archive.extra_columns()).enumerate() {
+                    for (row, elite) in elites.iter().enumerate() {
+                        prop_assert_eq!(column.row(row, extra.width), elite.extra(i));
+                    }
+                }
+            }
+            archive.forget_elites();
+            prop_assert!(archive.is_empty() && archive.best().is_none(), "{}", case.name);
+            let restored_bytes = bytes(archive.as_ref());
+            let mut restored = (case.build)();
+            restored.load_bytes(&restored_bytes).unwrap();
+            add_all(&case, archive.as_mut(), &batches);
+            add_all(&case, restored.as_mut(), &batches);
+            prop_assert!(bytes(restored.as_ref()) == bytes(archive.as_ref()), "{}", case.name);
+        }
+    }
+
+    #[test]
     fn rows_that_are_not_finite_fail_the_call_or_are_counted(
         batches in batches(),
         broken in prop::collection::vec((any::<prop::sample::Index>(), 0..3_usize, 0..3_usize), 1..4),

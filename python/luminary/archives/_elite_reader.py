@@ -1,4 +1,4 @@
-"""Reading what an archive over cells holds: each call reads the native archive once, under one lock."""
+"""Reading what an archive of the engine holds: each call reads the native archive once, under one lock."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from luminary._validate import as_native, check_batch_shape, check_finite, check_shape
 from luminary.archives._archive_base import ArchiveBase
 from luminary.archives._array_store import _CHANGED, select
+from luminary.archives._object_fields import OBJECTS
 from luminary.archives._settings import missing_value
 
 #: Fields that the engine reads, in its order.
@@ -17,12 +18,12 @@ _NATIVE_FIELDS = ("solution", "objective", "measures", "threshold", "index")
 _CHUNK = 128
 
 
-class CellReader(ArchiveBase):
-    """The half of a :class:`CellArchive` that reads.
+class EliteReader(ArchiveBase):
+    """The half of an :class:`EngineArchive` that reads.
 
-    Its other half makes ``_native``, the engine's archive; ``_lookup``, a second one that only knows the cells of
-    measures, or None; ``_by_cell``, arrays by cell of the fields that the engine cannot hold; ``_dtypes``,
-    ``_solution_shape`` and ``_native_dim``; ``_lock``, ``_rng``, and ``_n_changes``, the number of changes so far.
+    Its other half makes ``_native``, the engine's archive; ``_columns``, the fields that it keeps as extra columns;
+    ``_objects``, those that it cannot hold; ``_dtypes``, ``_solution_shape`` and ``_native_dim``; ``_lock``, ``_rng``,
+    and ``_n_changes``, the number of changes so far.
     """
 
     @property
@@ -63,11 +64,20 @@ class CellReader(ArchiveBase):
 
     # Measures as users write them, and as the engine holds them.
 
-    def _batch_measures(self, measures):
-        """Measures of many solutions, checked."""
+    def _shaped_measures(self, measures):
+        """Measures of many solutions as the engine knows them; it sees to it that they are finite."""
         measures = np.asarray(measures, dtype=self._dtypes["measures"])
         check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
+        return measures
+
+    def _batch_measures(self, measures):
+        """Measures of many solutions, checked."""
+        measures = self._shaped_measures(measures)
         check_finite(measures, "measures")
+        return measures
+
+    def _told_measures(self, measures):
+        """Measures of one solution as the engine knows them; it checks them."""
         return measures
 
     def _one_measures(self, measures):
@@ -92,7 +102,7 @@ class CellReader(ArchiveBase):
 
     def _cells_of(self, measures):
         """The cells of checked measures, as int32, by the rule of this kind of archive."""
-        return (self._native if self._lookup is None else self._lookup).index_of(as_native(measures))
+        return self._native.index_of(as_native(measures))
 
     def _cell_of(self, measures):
         """The cell of one solution's measures, as an array of length one."""
@@ -200,28 +210,36 @@ class CellReader(ArchiveBase):
 
     def _arrays(self, n, names):
         """Empty arrays for ``n`` rows of native fields, in the engine's order; None for those not among ``names``."""
-        by_cell = self._by_cell
 
         def empty(name, *shape):
-            return np.empty((n, *shape)) if name in names and name not in by_cell else None
+            return np.empty((n, *shape)) if name in names else None
 
-        needs_cells = "index" in names or not by_cell.keys().isdisjoint(names)
+        wants_objects = not self._objects.names.isdisjoint(names)
         return (
-            empty("solution", self._native_dim),
+            empty("solution", self._native_dim) if self._native_solutions else None,
             empty("objective"),
             empty("measures", self._measure_dim),
             empty("threshold"),
-            np.empty(n, np.int32) if needs_cells else None,
+            np.empty(n, np.int32) if "index" in names or not self._empty_fields.keys().isdisjoint(names) else None,
+            [
+                column.empty(n) if name in names or (name == OBJECTS and wants_objects) else None
+                for name, column in self._columns.items()
+            ],
         )
 
     def _fields(self, names, arrays):
         """Fields in the archive's dtypes, from the arrays that the engine wrote into."""
         native = dict(zip(_NATIVE_FIELDS, arrays))
+        native.update(zip(self._columns, arrays[-1]))
         return {name: self._field(name, native) for name in names}
 
     def _field(self, name, native):
-        if name in self._by_cell:
-            return self._by_cell[name][native["index"]]
+        if name in self._objects.names:
+            return self._objects.read(name, native[OBJECTS][:, 0])
+        if name in self._columns:
+            return self._columns[name].from_native(native[name])
+        if name in self._empty_fields:
+            return np.zeros((len(native["index"]), *self._empty_fields[name]), self._dtypes[name])
         values = native[name]
         if name == "measures":
             return self._shown_measures(values)
