@@ -151,6 +151,8 @@ impl NativeEmitter {
             batch_size,
             normalise,
             bounds: None,
+            gradients: Gradients::Given,
+            scale: Scale::Solutions,
         });
         Origin { config, solution_dim, measure_bounds: pairs(&measure_bounds.0, &measure_bounds.1), seed }.build()
     }

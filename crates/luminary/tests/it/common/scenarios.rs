@@ -171,6 +171,8 @@ fn arborescence(x0: Vec<f64>, strategy: StrategyConfig, bounds: Option<Bounds>) 
         batch_size: 6,
         normalise: Some(1e-8),
         bounds,
+        gradients: Gradients::Given,
+        scale: Scale::Solutions,
     }
 }
 
