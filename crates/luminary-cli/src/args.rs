@@ -50,7 +50,7 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Check a configuration and evaluate one solution
     Check(CheckArgs),
-    /// List domains, algorithms, rankers and strategies
+    /// List domains, algorithms, archives, rankers and strategies
     List,
     /// Print shell completions
     Completions {

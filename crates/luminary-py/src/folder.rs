@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use luminary::archive::{CellsConfig, GridConfig};
+use luminary::archive::{ArchiveKind, CellsConfig, GridConfig};
 use luminary::preset::PresetConfig;
 use luminary::scheduler::Scheduler;
 use luminary_run::RunError;
@@ -140,7 +140,7 @@ impl NativeFolder {
 fn config_of(preset: &PresetConfig, name: &str) -> Result<RunConfig, RunError> {
     let mut config = RunConfig::custom(name, &preset.spec, &[])?;
     let bounds = preset.spec.measure_bounds.clone();
-    config.archive.cells = CellsConfig::Grid(GridConfig::new(preset.resolution.clone(), bounds));
+    config.archive.kind = ArchiveKind::Cells(CellsConfig::Grid(GridConfig::new(preset.resolution.clone(), bounds)));
     config.archive.learning_rate = preset.learning_rate;
     config.archive.min_f = preset.min_f;
     config.algorithm.preset = preset.preset;

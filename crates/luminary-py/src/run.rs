@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use luminary::archive::{Acceptance, Batch, CellArchive, Cells, LearningRate, NonFinite};
+use luminary::archive::{Acceptance, Archive, Batch, CellArchive, Cells, LearningRate, NonFinite};
 use luminary::error::CallError;
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::ProblemSpec;
@@ -23,9 +23,6 @@ use crate::scheduler::order_of;
 use crate::strategy::variant_of;
 use crate::threads;
 use crate::tickets::{self, InjectedAnswer, TicketAnswer, ToldAnswer};
-
-/// Why a preset's archive is one with cells.
-const HAS_CELLS: &str = "presets have archives with cells";
 
 /// The engine's scheduler.
 #[pyclass(frozen, module = "luminary._native", name = "NativeRun")]
@@ -237,17 +234,15 @@ impl NativeRun {
     }
 
     /// A copy of the archive the emitters search.
-    fn archive(&self, py: Python<'_>) -> NativeArchive {
-        NativeArchive::from_archive(
-            py.detach(|| lock(&self.scheduler).archive().downcast_ref::<CellArchive>().expect(HAS_CELLS).clone()),
-        )
+    fn archive(&self, py: Python<'_>) -> PyResult<NativeArchive> {
+        let archive = py.detach(|| with_cells(lock(&self.scheduler).archive()).cloned())?;
+        Ok(NativeArchive::from_archive(archive))
     }
 
     /// A copy of the elitist archive of everything told.
-    fn result_archive(&self, py: Python<'_>) -> NativeArchive {
-        NativeArchive::from_archive(
-            py.detach(|| lock(&self.scheduler).result().downcast_ref::<CellArchive>().expect(HAS_CELLS).clone()),
-        )
+    fn result_archive(&self, py: Python<'_>) -> PyResult<NativeArchive> {
+        let archive = py.detach(|| with_cells(lock(&self.scheduler).result()).cloned())?;
+        Ok(NativeArchive::from_archive(archive))
     }
 
     /// Arguments of the Python class that is like the archive the emitters search, or like the result archive.
@@ -255,9 +250,9 @@ impl NativeRun {
         let (config, cells, alpha) = py.detach(|| {
             let scheduler = lock(&self.scheduler);
             let archive = if is_result { scheduler.result() } else { scheduler.archive() };
-            let archive = archive.downcast_ref::<CellArchive>().expect(HAS_CELLS);
-            (archive.config().clone(), archive.tessellation().clone(), archive.alpha())
-        });
+            let archive = with_cells(archive)?;
+            PyResult::Ok((archive.config().clone(), archive.tessellation().clone(), archive.alpha()))
+        })?;
         let settings = PyDict::new(py);
         settings.set_item("solution_dim", config.solution_dim)?;
         settings.set_item("ranges", cells.measure_bounds().to_vec())?;
@@ -281,6 +276,15 @@ impl NativeRun {
         }
         Ok(settings)
     }
+}
+
+/// The archive as one with cells, which those of presets are; a run folder of the command line may hold another.
+fn with_cells(archive: &dyn Archive) -> PyResult<&CellArchive> {
+    archive.downcast_ref().ok_or_else(|| {
+        PyTypeError::new_err(
+            "expected a run over an archive with cells, found one without: read the tables of its folder",
+        )
+    })
 }
 
 impl NativeRun {

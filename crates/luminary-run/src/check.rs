@@ -1,6 +1,6 @@
 //! A look before the leap: builds everything and evaluates one solution for real, before any budget is spent.
 
-use luminary::archive::{Acceptance, CellArchive};
+use luminary::archive::{Acceptance, Batch, CellArchive, ColumnData, NonFinite};
 use luminary::problem::{Request, Results, TicketsOf};
 use luminary::scheduler::{Threads, TicketId};
 
@@ -17,14 +17,14 @@ pub struct Check {
     pub solution_dim: usize,
     /// Lower and upper bound of each measure.
     pub measure_bounds: Vec<(f64, f64)>,
-    /// Number of cells.
-    pub n_cells: usize,
+    /// Number of cells, or of elites that an archive without cells holds at most; absent if there is no limit.
+    pub capacity: Option<usize>,
     /// The learning rate in force, for soft archives.
     pub alpha: Option<f64>,
     /// Evaluations of the whole run.
     pub evaluations: u64,
-    /// Memory of the archives when full, in bytes.
-    pub archive_bytes: u128,
+    /// Memory of the archives when full, in bytes; absent if there is no limit.
+    pub archive_bytes: Option<u128>,
     /// Objective of the start, evaluated for real.
     pub objective: f64,
     /// Its measures.
@@ -66,28 +66,37 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
     let Results { objectives, measures, jacobians, extras, .. } = results;
     let extras: Vec<_> = columns.into_iter().map(|column| column.name).zip(extras).collect();
     let acceptance = scheduler.config().archive.acceptance;
-    let n_cells = scheduler.archive().stats().n_cells;
+    let capacity = config.archive.capacity();
     let alpha = scheduler.archive().downcast_ref::<CellArchive>().map(CellArchive::alpha);
     let (n_archives, alpha) = match acceptance {
         Acceptance::Soft { .. } => (2, alpha),
         Acceptance::Elitist => (1, None),
     };
     let n_extras: usize = extras.iter().map(|(_, values)| values.len()).sum();
+    // Objective, age, threshold, visits, cell and slot beside the rows themselves.
+    let bytes_of_elite = 8 * (n + k + n_extras) as u128 + 40;
     let mut check = Check {
         problem: config.problem.title(),
         solution_dim: n,
         measure_bounds: spec.measure_bounds.clone(),
-        n_cells,
+        capacity,
         alpha,
         evaluations: config.evaluations_per_iteration().saturating_mul(config.run.iterations),
-        // Objective, age, threshold, visits, cell and slot beside the rows themselves.
-        archive_bytes: n_archives * n_cells as u128 * (8 * (n + k + n_extras) as u128 + 40),
+        archive_bytes: capacity.map(|n_elites| n_archives * n_elites as u128 * bytes_of_elite),
         objective: config.goal().turn(objectives[0]),
         measures,
         extras,
         warnings: Vec::new(),
     };
     check.warnings = warnings(&check, config.goal(), acceptance, wants_jacobians.then_some(&jacobians));
+    let extras: Vec<_> = check.extras.iter().map(|(_, values)| ColumnData::F64(values)).collect();
+    let start =
+        Batch { solutions: &config.algorithm.x0, objectives: &objectives, measures: &check.measures, extras: &extras };
+    // Values that are not finite have warnings of their own.
+    let is_finite = objectives.iter().chain(&check.measures).all(|value| value.is_finite());
+    if is_finite && let Err(error) = scheduler.archive().check(&start, NonFinite::Fail) {
+        check.warnings.push(format!("the archive refuses the start: {error}"));
+    }
     Ok(check)
 }
 

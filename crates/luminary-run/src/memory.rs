@@ -10,9 +10,10 @@ use crate::error::RunError;
 /// Bytes that a run surely needs: every cell's threshold, visits and slot, and the strategies' covariances. Elites are
 /// left out, because an archive costs only what it holds.
 pub(crate) fn least_bytes(config: &RunConfig, spec: &ProblemSpec) -> u128 {
-    let n_cells: u128 = match &config.archive.cells {
-        CellsConfig::Cvt(cvt) => cvt.n_cells as u128 * (1 + spec.measure_dim() as u128),
-        cells => cells.n_cells() as u128,
+    let n_cells: u128 = match config.archive.cells() {
+        Some(CellsConfig::Cvt(cvt)) => cvt.n_cells as u128 * (1 + spec.measure_dim() as u128),
+        Some(cells) => cells.n_cells() as u128,
+        None => 0,
     };
     let algorithm = &config.algorithm;
     let strategy_dim = match algorithm.preset {

@@ -56,7 +56,7 @@ pub struct Summary {
     pub mean: Option<f64>,
     /// Number of elites.
     pub elites: usize,
-    /// Number of cells.
+    /// Number of cells. Of an archive without cells: how many elites it can hold, or, if there is no limit, does hold.
     pub cells: usize,
     /// Restarts of all emitters.
     pub restarts: u64,
@@ -124,7 +124,7 @@ impl Summary {
             best: row.best,
             mean: row.mean,
             elites: row.elites,
-            cells: config.archive.cells.n_cells(),
+            cells: config.archive.capacity().unwrap_or(row.elites),
             restarts: row.restarts,
             restarts_by_cause: None,
             invalid: row.invalid,

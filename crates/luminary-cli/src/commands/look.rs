@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use luminary::archive::ArchiveKind;
 use luminary::preset::Preset;
 use luminary_domains::Domain;
-use luminary_run::config::{Goal, RankerName, StrategyName};
+use luminary_run::config::{ArchiveSettings, Goal, RankerName, StrategyName};
+use luminary_run::folder::Manifest;
 use luminary_run::summary::{Status, Summary};
 
 use terminal_size::{Width, terminal_size_of};
@@ -29,7 +31,7 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
     if args.json {
         print_json(&summary)?
     } else {
-        print_summary(&summary)?
+        print_summary(&summary, &Manifest::read(&args.dir)?.config.archive)?
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -39,7 +41,7 @@ fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
     writeln!(io::stdout(), "{text}")
 }
 
-fn print_summary(summary: &Summary) -> io::Result<()> {
+fn print_summary(summary: &Summary, archive: &ArchiveSettings) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let status = match summary.status {
         Status::Finished => "finished",
@@ -68,15 +70,7 @@ fn print_summary(summary: &Summary) -> io::Result<()> {
         ("evaluations", grouped(summary.evaluations)),
         ("time", elapsed(summary.seconds)),
         ("QD score", format!("{} (sum {})", score(summary.qd_score), score(summary.qd_score_sum))),
-        (
-            "coverage",
-            format!(
-                "{:.2} % ({} of {} cells)",
-                summary.coverage_percent,
-                grouped(summary.elites as u64),
-                grouped(summary.cells as u64)
-            ),
-        ),
+        ("coverage", coverage(summary, archive)),
         ("best", maybe_score(summary.best)),
         ("mean", maybe_score(summary.mean)),
         ("restarts", format!("{}{causes}", grouped(summary.restarts))),
@@ -86,6 +80,16 @@ fn print_summary(summary: &Summary) -> io::Result<()> {
         writeln!(out, "{name:<12} {value}")?;
     }
     Ok(())
+}
+
+/// How full the archive is. One without a limit is never full, and what it holds is all that can be said.
+fn coverage(summary: &Summary, archive: &ArchiveSettings) -> String {
+    let elites = grouped(summary.elites as u64);
+    if archive.capacity().is_none() {
+        return format!("{elites} elites, without limit");
+    }
+    let places = if archive.cells().is_some() { "cells" } else { "elites" };
+    format!("{:.2} % ({elites} of {} {places})", summary.coverage_percent, grouped(summary.cells as u64))
 }
 
 pub(crate) fn check(args: &CheckArgs) -> Outcome {
@@ -101,7 +105,15 @@ pub(crate) fn check(args: &CheckArgs) -> Outcome {
         check.solution_dim,
         bounds.join(" x ")
     )?;
-    writeln!(out, "archive      {} cells, up to {}{alpha}", grouped(check.n_cells as u64), bytes(check.archive_bytes))?;
+    let kind = config.archive.kind.name();
+    let size = match (check.capacity, check.archive_bytes) {
+        (Some(n_elites), Some(size)) => {
+            let places = if config.archive.cells().is_some() { "cells" } else { "elites at most" };
+            format!("{} {places}, up to {}", grouped(n_elites as u64), bytes(size))
+        }
+        _ => "elites without limit".into(),
+    };
+    writeln!(out, "archive      {kind}, {size}{alpha}")?;
     let algorithm = &config.algorithm;
     let bandit = algorithm.bandit.map_or(String::new(), |bandit| format!(", {} of them at a time", bandit.n_active));
     writeln!(
@@ -145,6 +157,7 @@ pub(crate) fn list() -> Outcome {
     };
     section("domains", Domain::ALL.map(|domain| (domain.name(), domain.description())).to_vec())?;
     section("algorithms", Preset::ALL.map(|preset| (preset.name(), preset.description())).to_vec())?;
+    section("archives", ArchiveKind::ALL.to_vec())?;
     section("rankers", RankerName::ALL.map(|ranker| (ranker.name, ranker.description)).to_vec())?;
     section("strategies", StrategyName::ALL.map(|strategy| (strategy.name(), strategy.description())).to_vec())?;
     Ok(ExitCode::SUCCESS)

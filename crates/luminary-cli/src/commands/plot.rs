@@ -24,7 +24,9 @@ pub(crate) fn plot(args: &PlotArgs) -> Outcome {
     let paths = match args.dirs.as_slice() {
         [run] if !sweep::is_sweep(run) => {
             let out = args.out.clone().unwrap_or_else(|| run.join(FIGURES));
-            figures::write(&out, &figures::of_run(&RunData::read(run)?)?, formats)?
+            let run = RunData::read(run)?;
+            say_what_is_missing([&run]);
+            figures::write(&out, &figures::of_run(&run)?, formats)?
         }
         many => {
             let groups = figures::read_groups(many)?;
@@ -35,6 +37,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Outcome {
                 [sweep] => sweep.join(FIGURES),
                 _ => PathBuf::from(FIGURES),
             });
+            say_what_is_missing(groups.iter().flat_map(|group| &group.runs));
             figures::write(&out, &figures::of_groups(&title(&groups), &groups)?, formats)?
         }
     };
@@ -44,17 +47,26 @@ pub(crate) fn plot(args: &PlotArgs) -> Outcome {
 }
 
 pub(crate) fn report(args: &ReportArgs) -> Outcome {
-    let page = figures::report_of(&RunData::read(&args.dir)?)?;
+    let run = RunData::read(&args.dir)?;
+    say_what_is_missing([&run]);
+    let page = figures::report_of(&run)?;
     let path = args.output.clone().unwrap_or_else(|| args.dir.join("report.html"));
     fs::write(&path, page).map_err(RunError::io("write", &path))?;
     writeln!(io::stdout(), "{}", path.display())?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Names runs that have no heatmap, and why.
+fn say_what_is_missing<'a>(runs: impl IntoIterator<Item = &'a RunData>) {
+    for run in runs.into_iter().filter(|run| run.archive.is_none()) {
+        eprintln!("no heatmap of {}: its archive has no cells", run.summary.folder.display());
+    }
+}
+
 /// The figures that a run ends with if it is told to (`run.figures`), in its run folder.
 pub(super) fn draw_at_end(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut all = figures::of_run(&RunData::read(folder)?)?;
-    all.truncate(2);
+    all.retain(|(name, ..)| ["heatmap", "curves"].contains(name));
     figures::write(folder, &all, Formats { png: true, svg: true })
 }
 

@@ -38,6 +38,11 @@ pub(crate) fn export(args: &ExportArgs) -> Outcome {
     let goal = Manifest::read(&args.dir)?.config.goal();
     let scheduler = export::load(&args.dir)?;
     let archive = which.of(&scheduler);
+    if !archive.keeps_elites() {
+        return Err(Failure::input(
+            "expected an archive that keeps elites, found one that does not; export the result archive",
+        ));
+    }
     if args.stdout {
         let mut out = BufWriter::new(io::stdout());
         export::write(archive, goal, format, &mut out)?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use luminary::archive::Cells as EngineCells;
+use luminary::archive::{Cells as EngineCells, CellsConfig};
 use luminary_plot::{Archive, Cells, Goal, Measure, Style};
 use luminary_run::RunError;
 use luminary_run::config::{self, Labels, RunConfig};
@@ -21,7 +21,12 @@ pub(crate) struct RunData {
     pub(crate) labels: Labels,
     pub(crate) summary: Summary,
     pub(crate) metrics: Vec<MetricsRow>,
-    pub(crate) archive: Archive,
+    /// The result archive as a heatmap shows it; absent if it has no cells.
+    pub(crate) archive: Option<Archive>,
+    /// The measures with their names and bounds.
+    pub(crate) axes: Vec<Measure>,
+    /// Objectives of all elites, with the user's sign.
+    pub(crate) objectives: Vec<f64>,
     /// Measures of all elites, row by row.
     pub(crate) measures: Vec<f64>,
     /// Solutions of all elites, row by row.
@@ -46,14 +51,14 @@ impl RunData {
         let labels = config.problem.labels();
         let bounds = result.measure_bounds();
         let names = labels.measures.iter().cloned().chain((1..).map(|i| format!("measure {i}")));
-        let measures = names.zip(bounds).map(|(name, &(lower, upper))| Measure::new(name, lower, upper)).collect();
-        let cells = match result.cells().expect("runs have archives with cells") {
-            EngineCells::Grid(grid) => Cells::Grid { resolution: grid.config().resolution.clone() },
-            EngineCells::Categorical(cells) => Cells::Grid { resolution: cells.config().resolution() },
-            // Intervals of unequal width are drawn alike.
-            EngineCells::SlidingBoundaries(cells) => Cells::Grid { resolution: cells.config().resolution.clone() },
-            EngineCells::Cvt(cvt) => Cells::Centroids { points: cvt.centroids().to_vec() },
-        };
+        let axes: Vec<_> = names.zip(bounds).map(|(name, &(lower, upper))| Measure::new(name, lower, upper)).collect();
+        let objectives: Vec<_> = result.elites().map(|elite| config.goal().turn(elite.objective)).collect();
+        let archive = result.cells().map(|cells| Archive {
+            measures: axes.clone(),
+            cells: cells_of(cells),
+            elite_cells: result.elites().filter_map(|elite| elite.cell).map(|cell| cell.index()).collect(),
+            objectives: objectives.clone(),
+        });
         let preset = config.algorithm.preset;
         Ok(Self {
             title: format!("{preset} on {}", config.problem.title()),
@@ -62,12 +67,9 @@ impl RunData {
             labels,
             summary: Summary::read(folder)?,
             metrics,
-            archive: Archive {
-                measures,
-                cells,
-                elite_cells: result.elites().filter_map(|elite| elite.cell).map(|cell| cell.index()).collect(),
-                objectives: result.elites().map(|elite| config.goal().turn(elite.objective)).collect(),
-            },
+            archive,
+            axes,
+            objectives,
             measures: result.elites().flat_map(|elite| elite.measures).copied().collect(),
             solutions: result.elites().flat_map(|elite| elite.solution).copied().collect(),
             config,
@@ -85,10 +87,19 @@ impl RunData {
 
     /// The figures in one line.
     pub(crate) fn note(&self) -> String {
+        let borders = match self.config.archive.cells() {
+            Some(CellsConfig::SlidingBoundaries(_)) => ", sliding borders drawn at equal distances",
+            _ => "",
+        };
         format!(
-            "QD score {:.2}, coverage {:.2} %, seed {}",
+            "QD score {:.2}, coverage {:.2} %, seed {}{borders}",
             self.summary.qd_score, self.summary.coverage_percent, self.seed
         )
+    }
+
+    /// Whether the archive can be full.
+    pub(crate) fn has_limit(&self) -> bool {
+        self.config.archive.capacity().is_some()
     }
 
     /// Whether two runs differ in their seed only.
@@ -98,6 +109,16 @@ impl RunData {
         config.run.threads = self.config.run.threads;
         config.run.figures = self.config.run.figures;
         config == self.config
+    }
+}
+
+fn cells_of(cells: &EngineCells) -> Cells {
+    match cells {
+        EngineCells::Grid(grid) => Cells::Grid { resolution: grid.config().resolution.clone() },
+        EngineCells::Categorical(cells) => Cells::Grid { resolution: cells.config().resolution() },
+        // Intervals of unequal width are drawn alike.
+        EngineCells::SlidingBoundaries(cells) => Cells::Grid { resolution: cells.config().resolution.clone() },
+        EngineCells::Cvt(cvt) => Cells::Centroids { points: cvt.centroids().to_vec() },
     }
 }
 

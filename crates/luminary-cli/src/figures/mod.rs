@@ -33,29 +33,34 @@ pub(crate) fn of_run(run: &RunData) -> Result<Vec<(&'static str, String, Figure)
     let style = run.style();
     // A single line needs no legend.
     let groups = [Group { name: String::new(), runs: vec![run.clone()] }];
-    let map = Heatmap { title: &run.title, note: &run.note(), objective: &run.labels.objective, archive: &run.archive };
     let lines = ParallelAxes {
         title: &run.title,
-        measures: &run.archive.measures,
+        measures: &run.axes,
         values: &run.measures,
         objective: &run.labels.objective,
-        objectives: &run.archive.objectives,
+        objectives: &run.objectives,
         max_lines: MAX_LINES,
     };
-    Ok(vec![
-        ("heatmap", "The result archive: the best objective of each cell.".into(), heatmap(&map, &style)?),
+    let mut figures = Vec::new();
+    if let Some(archive) = &run.archive {
+        let map = Heatmap { title: &run.title, note: &run.note(), objective: &run.labels.objective, archive };
+        let caption = "The result archive: the best objective of each cell.".into();
+        figures.push(("heatmap", caption, heatmap(&map, &style)?));
+    }
+    figures.extend([
         ("curves", "Progress over iterations.".into(), curves_of(&run.title, &groups)?),
         ("ccdf", "How much of the archive is at least this good.".into(), ccdf_of(&run.title, &groups, &style)?),
         ("parallel", "Each elite as a line over its measures and objective.".into(), parallel_axes(&lines, &style)?),
-    ])
+    ]);
+    Ok(figures)
 }
 
 /// Figures that compare groups of runs: curves with bands, distributions, and one heatmap of each group.
 pub(crate) fn of_groups(title: &str, groups: &[Group]) -> Result<Vec<(&'static str, String, Figure)>, Failure> {
     let first_runs = groups.iter().filter_map(|group| Some((group, group.runs.first()?)));
-    let archives: Vec<_> = first_runs
-        .map(|(group, run)| NamedArchive { name: format!("{}, seed {}", group.name, run.seed), archive: &run.archive })
-        .collect();
+    let named = |(group, run): (&Group, &'_ RunData)| format!("{}, seed {}", group.name, run.seed);
+    let archives: Vec<_> =
+        first_runs.filter_map(|of| Some(NamedArchive { name: named(of), archive: of.1.archive.as_ref()? })).collect();
     let mut runs = groups.iter().flat_map(|group| &group.runs);
     let (objective, style) =
         runs.next().map_or(("objective", Style::default()), |run| (&run.labels.objective, run.style()));
@@ -64,17 +69,23 @@ pub(crate) fn of_groups(title: &str, groups: &[Group]) -> Result<Vec<(&'static s
             "expected runs with the same goal, found some that maximise and some that minimise",
         ));
     }
-    let maps = Comparison { title, note: "first run of each", objective, archives, columns: None };
-    Ok(vec![
-        ("heatmaps", "Result archives side by side.".into(), comparison(&maps, &style)?),
+    let mut figures = Vec::new();
+    if !archives.is_empty() {
+        let maps = Comparison { title, note: "first run of each", objective, archives, columns: None };
+        figures.push(("heatmaps", "Result archives side by side.".into(), comparison(&maps, &style)?));
+    }
+    figures.extend([
         ("curves", "Mean over runs with 95 % confidence bands.".into(), curves_of(title, groups)?),
         ("ccdf", "How much of the archive is at least this good.".into(), ccdf_of(title, groups, &style)?),
-    ])
+    ]);
+    Ok(figures)
 }
 
 /// One HTML file about a run.
 pub(crate) fn report_of(run: &RunData) -> Result<String, Failure> {
-    let figures: Vec<_> = of_run(run)?.into_iter().skip(1).map(|(_, caption, figure)| (caption, figure)).collect();
+    // The page draws the archive itself.
+    let figures = of_run(run)?.into_iter().filter(|(name, ..)| *name != "heatmap");
+    let figures: Vec<_> = figures.map(|(_, caption, figure)| (caption, figure)).collect();
     let summary = &run.summary;
     let facts = [
         ("QD score", score(summary.qd_score)),
@@ -86,19 +97,19 @@ pub(crate) fn report_of(run: &RunData) -> Result<String, Failure> {
         ("Restarts", grouped(summary.restarts)),
         ("Time", elapsed(summary.seconds)),
     ];
-    let archive = ReportArchive {
-        archive: &run.archive,
+    let archive = run.archive.as_ref().map(|archive| ReportArchive {
+        archive,
         objective: &run.labels.objective,
         measures: &run.measures,
         solutions: &run.solutions,
         parameters: &[],
         precision: Precision::default(),
-    };
+    });
     let page = Report {
         title: &run.title,
         note: &format!("seed {}", run.seed),
         facts: &facts.map(|(name, value)| (name.to_owned(), value)),
-        archive: Some(archive),
+        archive,
         figures: &figures,
     };
     Ok(report(&page, &run.style())?)
@@ -148,11 +159,13 @@ fn curves_of(title: &str, groups: &[Group]) -> Result<Figure, Failure> {
         let series = groups.iter().map(series).collect();
         CurvePanel { title: String::new(), x_label: "iteration".into(), y_label: label.into(), series }
     };
-    let panels = vec![
-        panel("QD score", |row| row.qd_score),
-        panel("coverage (%)", |row| 100.0 * row.coverage),
-        panel("best", |row| row.best.unwrap_or(f64::NAN)),
-    ];
+    // An archive without a limit has no share of it.
+    let mut runs = groups.iter().flat_map(|group| &group.runs);
+    let filled = match runs.all(RunData::has_limit) {
+        true => panel("coverage (%)", |row| 100.0 * row.coverage),
+        false => panel("elites", |row| row.elites as f64),
+    };
+    let panels = vec![panel("QD score", |row| row.qd_score), filled, panel("best", |row| row.best.unwrap_or(f64::NAN))];
     let spec = Curves { title: title.into(), panels, columns: Some(3), markers: Markers::None };
     Ok(curves(&spec, &Style::default())?)
 }
@@ -160,8 +173,8 @@ fn curves_of(title: &str, groups: &[Group]) -> Result<Figure, Failure> {
 fn ccdf_of(title: &str, groups: &[Group], style: &Style) -> Result<Figure, Failure> {
     let series = |group: &Group| CcdfSeries {
         name: group.name.clone(),
-        n_cells: group.runs.first().map_or(1, |run| run.archive.n_cells()),
-        trials: group.runs.iter().map(|run| run.archive.objectives.clone()).collect(),
+        n_cells: group.runs.iter().map(|run| run.summary.cells).max().unwrap_or(1),
+        trials: group.runs.iter().map(|run| run.objectives.clone()).collect(),
     };
     let objective = groups.iter().flat_map(|group| &group.runs).map(|run| run.labels.objective.clone()).next();
     let panel = CcdfPanel {

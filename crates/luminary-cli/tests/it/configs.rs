@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::support::Lab;
 
-const FILES: [(&str, &str); 42] = [
+const FILES: [(&str, &str); 47] = [
     ("empty", ""),
     ("no-domain", "[run]\nseed = 1\n\n[problem]\nn = 3\n"),
     ("not-toml", "[problem\ndomain = \"arm\"\n"),
@@ -65,6 +65,14 @@ const FILES: [(&str, &str); 42] = [
     ("no-active", "[problem]\ndomain = \"arm\"\n[algorithm]\nbandit = { zeta = 1 }\n"),
     ("too-many-active", "[problem]\ndomain = \"arm\"\n[algorithm]\nemitters = 4\nbandit = { active = 5 }\n"),
     ("bandit-key", "[problem]\ndomain = \"arm\"\n[algorithm]\nbandit = { active = 5, reselct = \"all\" }\n"),
+    ("unknown-archive", "[problem]\ndomain = \"arm\"\n[archive]\nkind = \"proximty\"\n"),
+    ("discount-archive", "[problem]\ndomain = \"arm\"\n[archive]\nkind = \"discount\"\n"),
+    ("no-thresholds", "[problem]\ndomain = \"arm\"\n[archive]\nkind = \"dns\"\n"),
+    (
+        "learning-rate-without-thresholds",
+        "[problem]\ndomain = \"arm\"\n[algorithm]\npreset = \"cma_me\"\n[archive]\nkind = \"dns\"\nlearning_rate = 0.1\n",
+    ),
+    ("no-density", "[problem]\ndomain = \"arm\"\n[algorithm]\npreset = \"cma_me\"\nranker = \"kernel_density\"\n"),
     ("too-many-cells", "[problem]\ndomain = \"arm\"\n[archive]\nresolution = 100_000\n"),
 ];
 

@@ -1,6 +1,7 @@
 //! The built program, from the outside.
 
 mod support;
+mod archives;
 mod by_hand;
 mod configs;
 mod export;

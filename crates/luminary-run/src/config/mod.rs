@@ -13,9 +13,14 @@
 //! [`TEMPLATE`] lists every setting with its default.
 
 mod algorithm;
+mod archive;
+#[cfg(test)]
+mod archive_tests;
+mod cells;
 mod error;
 #[cfg(unix)]
 mod evaluator;
+mod fit;
 mod floats;
 mod goal;
 mod names;
@@ -28,7 +33,7 @@ mod template;
 mod tests;
 mod tree;
 
-use luminary::archive::{CellsConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule};
+use luminary::archive::{ArchiveKind, CellsConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule};
 use luminary::emitter::Selection;
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
@@ -127,11 +132,15 @@ impl Labels {
     }
 }
 
-/// The cells and how they accept.
+/// Which archive, and what it accepts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ArchiveSettings {
-    /// The tessellation of measure space.
-    pub cells: CellsConfig,
+    /// Which archive, with its own settings.
+    #[serde(flatten)]
+    pub kind: ArchiveKind,
+    /// The cells of the result archive beside one that keeps no elites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<CellsConfig>,
     /// Learning rate of soft archives.
     pub learning_rate: LearningRate,
     /// Initial threshold of soft archives, with the user's sign.
@@ -140,6 +149,25 @@ pub struct ArchiveSettings {
     pub qd_score_offset: f64,
     /// When a row sees the thresholds.
     pub update: UpdateRule,
+}
+
+impl ArchiveSettings {
+    /// The cells that solutions are reported by: those of the archive, or of the result archive beside it. Archives
+    /// without cells have none.
+    pub fn cells(&self) -> Option<&CellsConfig> {
+        match (&self.kind, &self.result) {
+            (_, Some(cells)) | (ArchiveKind::Cells(cells), None) => Some(cells),
+            _ => None,
+        }
+    }
+
+    /// How many elites there can be at most; absent if there is no limit.
+    pub fn capacity(&self) -> Option<usize> {
+        match &self.kind {
+            ArchiveKind::Dns(dns) => Some(dns.capacity),
+            _ => self.cells().map(CellsConfig::n_cells),
+        }
+    }
 }
 
 /// How solutions are found.

@@ -58,7 +58,7 @@ const N_NEIGHBOURS: usize = 15;
 
 impl RankerName {
     /// All rankers.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         ranker("improvement", RankerConfig::Improvement, "by improvement over the cell's threshold (CMA-MAE)"),
         ranker(
             "two_stage_improvement",
@@ -75,10 +75,26 @@ impl RankerName {
         ),
         ranker("novelty", RankerConfig::Novelty { n_neighbours: N_NEIGHBOURS }, "by distance to the nearest elites"),
         ranker("density", RankerConfig::Density, "rarely visited cells first"),
+        ranker("kernel_density", RankerConfig::KernelDensity, "lowest density first (archive \"density\")"),
+        ranker(
+            "reported_novelty",
+            RankerConfig::ReportedNovelty,
+            "by the novelty that the archive measures (archive \"proximity\")",
+        ),
+        ranker(
+            "dominated_novelty",
+            RankerConfig::DominatedNovelty,
+            "by distance to the nearest fitter solutions (archive \"dns\")",
+        ),
+        ranker(
+            "nslc",
+            RankerConfig::Nslc { diversity: None },
+            "Pareto fronts of novelty and beaten neighbours (archive \"proximity\")",
+        ),
     ];
 
     /// Names with what they stand for.
-    pub(super) fn choices() -> [(&'static str, RankerConfig); 8] {
+    pub(super) fn choices() -> [(&'static str, RankerConfig); 12] {
         Self::ALL.map(|ranker| (ranker.name, ranker.config))
     }
 }

@@ -1,12 +1,13 @@
 //! From the resolved settings to the engine's configuration.
 
-use luminary::archive::ArchiveKind;
+use luminary::archive::{Acceptance, ArchiveConfig};
 use luminary::emitter::EmitterConfig;
 use luminary::preset::PresetConfig;
 use luminary::problem::ProblemSpec;
 use luminary::scheduler::{Pool, SchedulerConfig};
 use luminary::strategy::{Bounds, CmaConfig, LmMaConfig, OpenAiConfig, SepCmaConfig, StrategyConfig};
 
+use super::archive::has_thresholds;
 use super::names::StrategyName;
 use super::{AlgorithmSettings, RunConfig};
 
@@ -31,10 +32,19 @@ impl RunConfig {
             seed: self.run.seed,
         };
         let mut config = preset.config();
-        config.archive.kind = ArchiveKind::Cells(archive.cells.clone());
+        config.archive.kind = archive.kind.clone();
         config.archive.rule = archive.update;
         config.archive.qd_score_offset = self.goal().turn(archive.qd_score_offset);
         config.archive.extra_columns = self.problem.extra_columns();
+        if !has_thresholds(&archive.kind) {
+            // Presets whose thresholds matter were refused; for CMA-ES alone the archive has no say in the ranking.
+            config.archive.acceptance = Acceptance::Elitist;
+        }
+        config.result = archive.result.clone().map(|cells| ArchiveConfig {
+            extra_columns: config.archive.extra_columns.clone(),
+            qd_score_offset: config.archive.qd_score_offset,
+            ..ArchiveConfig::cells(spec.solution_dim, cells)
+        });
         config.non_finite = Some(self.run.non_finite);
         config.order = self.run.order;
         if let Some(bandit) = algorithm.bandit {

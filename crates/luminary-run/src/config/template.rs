@@ -24,6 +24,7 @@ n = 100                         # components of a solution
 # extras = { energy = 1 }       # further numbers of each solution, kept with the elites; how many of each name
 
 [archive]
+# kind = "grid"                 # see `luminary list`; the other kinds are below
 resolution = [100, 100]         # cells along each measure; one number for all, or text like "100x100"
 # cells = 10_000                # instead of a resolution: Voronoi cells of centroids, for three measures and more
 # centroids = "k_means"         # of those cells; or "sobol", "uniform"
@@ -32,6 +33,36 @@ learning_rate = "0.01 at 100x100" # a number, a number at a resolution, or "auto
 # min_f = 0.0                   # threshold of an empty cell: the worst objective you would accept
 # qd_score_offset = 0.0         # subtracted from every objective in the QD score; default for "minimise": min_f
 # update = "sequential"         # or "batch": all rows of an iteration see the same thresholds
+
+# Other kinds of archives, instead of a grid and its learning rate. All have qd_score_offset.
+# [archive]
+# kind = "cvt"                  # cells around centroids; the same as `cells` without a kind
+# cells = 10_000
+# learning_rate = "0.01 at 100x100"
+# [archive]
+# kind = "categorical"          # measures are positions in these lists: 0, 1, ...; not for a domain
+# categories = [["red", "blue"], ["small", "large"]]
+# [archive]
+# kind = "sliding_boundaries"   # not for cma_mae and cma_maega, like all that follow: there are no thresholds
+# resolution = [100, 100]
+# remap_frequency = 100         # rows after which the borders move
+# buffer_capacity = 1000        # latest rows that the borders follow
+# [archive]
+# kind = "proximity"
+# novelty_threshold = 0.1       # distance that a solution needs from its neighbours, in units of the measures
+# neighbours = 15
+# local_competition = false     # true: a better solution replaces its nearest neighbour; default for ranker "nslc": true
+# threshold_decay = { rate = 0.9, batches = 1, min = 0.0 } # after so many batches without a novel row; default: none
+# [archive]
+# kind = "dns"
+# capacity = 1000               # elites; the cost grows with their square
+# neighbours = 3                # nearest fitter solutions
+# [archive]
+# kind = "density"              # keeps no elites: resolution, or cells, are those of the result archive
+# bandwidth = 0.5               # width of the kernel, in units of the measures
+# buffer_size = 10_000          # solutions that the density is computed from
+# buffer_seed = 0
+# resolution = [100, 100]
 
 [algorithm]
 preset = "cma_mae"              # see `luminary list`
@@ -66,6 +97,8 @@ seed = 0
 
 #[cfg(test)]
 mod tests {
+    use luminary::archive::ArchiveKind;
+
     use super::super::{RunConfig, Source};
     use super::TEMPLATE;
 
@@ -73,19 +106,32 @@ mod tests {
     fn the_template_is_valid_as_it_is_and_with_every_setting_switched_on() {
         let plain = RunConfig::read(Some(Source::new("template", TEMPLATE)), &[]).unwrap();
         assert_eq!(plain.run.iterations, 10_000);
-        // A grid excludes the cells of centroids, and a domain excludes a program, which has its own block.
+        // A grid excludes the cells of centroids; a domain excludes a program, and a kind the others: they have blocks
+        // of their own.
         let (head, rest) = TEMPLATE.split_once("# A program").unwrap();
         let (program, rest) = rest.split_once("\n\n").unwrap();
+        let (archive, rest) = rest.split_once("# Other kinds").unwrap();
+        let (kinds, rest) = rest.split_once("\n\n").unwrap();
         let uncommented = |text: &str, except: &str| -> String {
             let is_setting = |line: &str| line.starts_with("# ") && !line.contains(except);
             let uncomment = |line: &str| if is_setting(line) { line[2..].to_owned() } else { line.to_owned() };
             text.lines().map(|line| uncomment(line) + "\n").collect()
         };
-        let domain = format!("{head}\n{}", uncommented(rest, "cells"));
+        let domain = format!("{head}\n{}{}", uncommented(archive, "cells"), uncommented(rest, "?"));
         let full = RunConfig::read(Some(Source::new("template", &domain)), &[]).unwrap();
         assert_eq!(full.run.checkpoint_iterations, Some(1000));
         assert_eq!(full.algorithm.bandit.map(|bandit| bandit.n_active), Some(5));
         assert_eq!(full.algorithm.sigma, plain.algorithm.sigma);
+        let (_, kinds) = kinds.split_once('\n').unwrap();
+        let kinds = uncommented(kinds, "?");
+        let blocks: Vec<_> = kinds.split("[archive]\n").skip(1).collect();
+        assert_eq!(blocks.len() + 1, ArchiveKind::ALL.len(), "every kind is shown");
+        for block in blocks {
+            let head = "problem = { n = 3, measures = [[0, 1], [0, 1]] }\nalgorithm.preset = 'cma_me'\n";
+            let config = RunConfig::read(Some(Source::new("template", &format!("{head}[archive]\n{block}"))), &[]);
+            let kind = config.unwrap().archive.kind;
+            assert!(block.contains(&format!("kind = {:?}", kind.name())), "{block}");
+        }
         if cfg!(unix) {
             let (_, settings) = program.split_once('\n').unwrap();
             let config = RunConfig::read(Some(Source::new("template", &uncommented(settings, "?"))), &[]).unwrap();

@@ -50,9 +50,10 @@ proptest! {
     }
 }
 
-const KEYS: [&str; 38] = [
+const KEYS: [&str; 39] = [
     "problem.domain",
     "problem.n",
+    "archive.kind",
     "archive.resolution",
     "archive.cells",
     "archive.centroids",

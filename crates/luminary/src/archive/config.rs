@@ -51,6 +51,30 @@ pub enum ArchiveKind {
     },
 }
 
+impl ArchiveKind {
+    /// Names in configurations and on the command line, with one line about each.
+    pub const ALL: [(&'static str, &'static str); 7] = [
+        ("grid", "equal intervals of each measure, an elite in each cell"),
+        ("cvt", "cells around centroids, for any number of measures"),
+        ("categorical", "an elite for each combination of categories"),
+        ("sliding_boundaries", "a grid whose borders follow the measures of recent solutions"),
+        ("proximity", "no cells: what is novel enough comes in, with or without local competition"),
+        ("dns", "no cells: a population of solutions that are far from fitter ones"),
+        ("density", "no elites: how densely solutions lie, by kernels; needs a result archive"),
+    ];
+
+    /// The name in configurations and on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Cells(cells) => cells.name(),
+            Self::Proximity(_) => "proximity",
+            Self::Dns(_) => "dns",
+            Self::Density(_) => "density",
+            Self::Custom { .. } => "custom",
+        }
+    }
+}
+
 impl ArchiveConfig {
     /// An elitist archive of this kind.
     pub fn new(solution_dim: usize, kind: ArchiveKind) -> Self {

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::nearest::squared_distance;
 use super::population::check_bounds;
-use super::stats::RunningSum;
 use super::{
     AddReport, Archive, ArchiveConfig, ArchiveStats, Batch, Best, Elite, ExtraColumn, NonFinite, ReportColumn, Status,
 };
@@ -200,7 +199,7 @@ impl Archive for DensityArchive {
     }
 
     fn stats(&self) -> ArchiveStats {
-        ArchiveStats::new(0, 0, RunningSum::default().value(&[]), 0.0, None)
+        ArchiveStats::of(0, std::iter::empty(), 0.0, None)
     }
 
     fn best(&self) -> Option<&Best> {

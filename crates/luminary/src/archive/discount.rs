@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 
 use super::population::check_bounds;
-use super::stats::RunningSum;
 use super::{
     AddReport, Archive, ArchiveConfig, ArchiveKind, ArchiveStats, Batch, Best, Elite, NonFinite, ReportColumn, Status,
 };
@@ -267,7 +266,7 @@ impl Archive for DiscountArchive {
     }
 
     fn stats(&self) -> ArchiveStats {
-        ArchiveStats::new(0, 0, RunningSum::default().value(&[]), 0.0, None)
+        ArchiveStats::of(0, std::iter::empty(), 0.0, None)
     }
 
     fn best(&self) -> Option<&Best> {

@@ -25,6 +25,7 @@ mod dns;
 mod density;
 mod discount;
 mod novelty;
+mod cqd;
 mod nearest;
 mod stats;
 mod rows;
@@ -44,6 +45,7 @@ pub use cell::{
 };
 pub use column::{ColumnData, Dtype, ExtraColumn};
 pub use config::{ArchiveConfig, ArchiveKind};
+pub use cqd::{CqdConfig, CqdScore, Norm, Targets, cqd_score};
 pub use cvt::{CentroidSource, Cvt, CvtConfig};
 pub use density::{DensityArchive, DensityConfig};
 pub use discount::{DiscountArchive, DiscountConfig, DiscountModel, Training};

@@ -23,6 +23,20 @@ pub struct ArchiveStats {
 }
 
 impl ArchiveStats {
+    /// Statistics from the objectives of all elites, for archives of your own that need not have them in constant time.
+    /// `n_cells` is how many elites there could be, or are.
+    pub fn of(
+        n_cells: usize,
+        objectives: impl Iterator<Item = f64>,
+        qd_score_offset: f64,
+        obj_max: Option<f64>,
+    ) -> Self {
+        let objectives: Vec<f64> = objectives.collect();
+        let mut sum = RunningSum::default();
+        objectives.iter().for_each(|&objective| sum.add(objective));
+        Self::new(n_cells, objectives.len(), sum.value(&objectives), qd_score_offset, obj_max)
+    }
+
     /// Statistics from the sum of the elites' objectives and the best one.
     pub(super) fn new(n_cells: usize, n_elites: usize, objectives: Sum, offset: f64, obj_max: Option<f64>) -> Self {
         // An archive without cells has none while it is empty.

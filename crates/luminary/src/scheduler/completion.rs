@@ -200,6 +200,12 @@ impl Protocol {
             self.check_finite(id, answer, policy)?;
             return self.fail_in_completion_order(parts, id, NOT_FINITE, answer.jacobian);
         }
+        if let Err(error) = Self::check_cells(parts, ticket.row, answer) {
+            return match policy {
+                NonFinite::Fail => Err(error),
+                NonFinite::Reject => self.fail_in_completion_order(parts, id, NOT_FINITE, answer.jacobian),
+            };
+        }
         let novelty = self.novelty_of(parts, ticket.emitter, answer.measures);
         let ticket = self.close(id, Settled::Told(answer.digest()));
         let adding = self.adding();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The cause of rows whose objective or measures were NaN or infinite.
+/// The cause of rows whose objective or measures were NaN or infinite, or no categories where the archive has such.
 pub const NOT_FINITE: &str = "not finite";
 
 /// Causes beyond this many are counted together, so that free texts cannot fill the memory.

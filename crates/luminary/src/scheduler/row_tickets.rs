@@ -146,6 +146,12 @@ impl Protocol {
             self.check_finite(id, answer, policy)?;
             return self.fail_row_ticket(parts, id, NOT_FINITE, answer.jacobian);
         }
+        if let Err(error) = Self::check_cells(parts, row, answer) {
+            return match policy {
+                NonFinite::Fail => Err(error),
+                NonFinite::Reject => self.fail_row_ticket(parts, id, NOT_FINITE, answer.jacobian),
+            };
+        }
         self.track_rows(RowState::Out);
         let (k, size) = (self.measure_dim, self.jacobian_size());
         let tickets = &mut self.round.tickets;

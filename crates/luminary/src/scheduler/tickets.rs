@@ -117,4 +117,16 @@ impl Protocol {
             _ => Ok(()),
         }
     }
+
+    /// Checks that the archives have a cell for the result, which not all measures have if they are categories: when it is
+    /// told, not when it reaches them, because now it can still be corrected.
+    pub(super) fn check_cells<E: EmitterHandle>(
+        parts: &Parts<'_, E>,
+        row: usize,
+        answer: &Answer<'_>,
+    ) -> Result<(), CallError> {
+        let result = parts.result.as_deref().and_then(|result| result.cells());
+        let mut cells = parts.archive.cells().into_iter().chain(result);
+        cells.try_for_each(|cells| cells.check_row(row, answer.measures))
+    }
 }

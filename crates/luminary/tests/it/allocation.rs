@@ -125,10 +125,10 @@ fn bandits_bounds_rankers_and_strategies_settle_too() {
     for scenario in scenarios().into_iter().filter(|scenario| scenario.config.archive.extra_columns.is_empty()) {
         let mut scheduler = scenario.config.build().unwrap();
         // A bandit may need larger buffers when it first picks other emitters; novelty looks at all elites, whose
-        // number grows.
+        // number grows, and only grids and centroids reserve the room of all their elites.
         let mut meter = Meter { n_free: 100, ..Meter::default() };
         scheduler.run_observed(scenario.problem.as_ref(), 200, &mut meter).unwrap();
-        if !scenario.name.contains("Novelty") {
+        if !scenario.name.contains("Novelty") && !scenario.name.starts_with("archive") {
             assert_eq!(meter.offender, None, "{}: (iteration, requests)", scenario.name);
         }
     }

@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+#[path = "../../examples/custom_archive.rs"]
+mod custom_archive;
 #[path = "../../examples/custom_emitter.rs"]
 mod custom_emitter;
 #[path = "../../examples/custom_ranker.rs"]
@@ -12,6 +14,11 @@ mod custom_restart;
 mod custom_stop;
 #[path = "../../examples/custom_strategy.rs"]
 mod custom_strategy;
+
+#[test]
+fn an_archive_of_ones_own() -> Result<(), Box<dyn Error>> {
+    custom_archive::main()
+}
 
 #[test]
 fn an_emitter_of_ones_own() -> Result<(), Box<dyn Error>> {

@@ -142,7 +142,7 @@ impl Cells {
     ///
     /// # Errors
     /// Which measure has none.
-    pub(super) fn check_row(&self, row: usize, measures: &[f64]) -> Result<(), CallError> {
+    pub(crate) fn check_row(&self, row: usize, measures: &[f64]) -> Result<(), CallError> {
         match self {
             Self::Categorical(categorical) => categorical.check_row(row, measures),
             Self::Grid(_) | Self::Cvt(_) | Self::SlidingBoundaries(_) => Ok(()),

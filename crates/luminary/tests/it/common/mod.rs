@@ -1,5 +1,6 @@
 //! What several test modules share: problems, scenarios, and a driver that makes one call at a time.
 
+mod archive_scenarios;
 mod driver;
 mod problems;
 mod scenarios;

@@ -19,6 +19,7 @@ use luminary::strategy::{
 };
 use luminary_domains::LinearProjection;
 
+use super::archive_scenarios::archive_scenarios;
 use super::problems::{Bowl, Uneven};
 
 /// A named configuration with the problem it runs on.
@@ -36,7 +37,8 @@ pub(crate) fn preset_config(preset: Preset, problem: &dyn Problem, seed: u64) ->
     PresetConfig { resolution, sigma, n_emitters: 3, batch_size: 8, seed, ..preset.for_problem(&spec) }
 }
 
-/// All presets, then what presets leave out: bandit, bounds, batch rule, extra columns, every ranker, every strategy.
+/// All presets, then what presets leave out: bandit, bounds, batch rule, extra columns, every archive, every
+/// ranker, every strategy.
 pub(crate) fn scenarios() -> Vec<Scenario> {
     let mut all: Vec<Scenario> = Preset::ALL
         .iter()
@@ -53,6 +55,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     }
     all.push(batch_rule_with_extras_and_failures());
     all.push(voronoi());
+    all.extend(archive_scenarios());
     all.extend(rankers().into_iter().map(ranked));
     all.extend(strategies().into_iter().map(|(name, strategy)| with_strategy(name, strategy)));
     all
@@ -184,7 +187,7 @@ pub(crate) fn soft_archive(problem: &dyn Problem) -> ArchiveConfig {
     archive
 }
 
-fn config(problem: &dyn Problem, emitters: Vec<EmitterConfig>) -> SchedulerConfig {
+pub(super) fn config(problem: &dyn Problem, emitters: Vec<EmitterConfig>) -> SchedulerConfig {
     SchedulerConfig {
         seed: 11,
         archive: soft_archive(problem),

@@ -383,7 +383,10 @@ fn settings_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn configurations_survive_serialisation() {
+fn configurations_survive_serialisation_and_every_kind_is_listed() {
+    let mut listed: Vec<&str> = kinds().iter().map(|(_, kind)| kind.name()).collect();
+    listed.dedup();
+    assert_eq!(listed, ArchiveKind::ALL.map(|(name, _)| name));
     for (name, kind) in kinds() {
         let config = ArchiveConfig { extra_columns: extra_columns(), ..ArchiveConfig::new(SOLUTION_DIM, kind) };
         let bytes = rmp_serde::to_vec_named(&config).unwrap();

@@ -4,6 +4,7 @@ mod archive_cases;
 mod archive_models;
 mod archives;
 mod cell_archives;
+mod custom_archives;
 mod tessellations;
 mod emitters;
 mod generations;

@@ -1,0 +1,219 @@
+//! The section of the archive: which kind, and what each kind asks for.
+
+use luminary::archive::{
+    ArchiveKind, CellsConfig, Competition, DensityConfig, DnsConfig, LearningRate, MAX_CELLS, ProximityConfig,
+    ThresholdDecay, UpdateRule,
+};
+use luminary::preset::Preset;
+use luminary::problem::ProblemSpec;
+use luminary::ranker::RankerConfig;
+
+use super::cells::{REFERENCE_CELLS, product, read_categories, read_cells, read_sliding};
+use super::error::Fault;
+use super::fit::fits;
+use super::setting::{Section, Setting};
+use super::{AlgorithmSettings, ArchiveSettings, Goal, ProblemConfig};
+
+/// Nearest elites by which novelty is measured, as usual in novelty search.
+const NOVELTY_NEIGHBOURS: usize = 15;
+/// Fitter neighbours by which dominated novelty is measured, as in the paper.
+const DOMINATED_NEIGHBOURS: usize = 3;
+/// Elites of dominated novelty search, whose cost grows with their square.
+const DNS_CAPACITY: usize = 1_000;
+/// Measures that a density is computed from, as in pyribs.
+const DENSITY_BUFFER: usize = 10_000;
+
+const DISCOUNT_IS_CODE: &str = "a discount archive is over a model, which is code: build it with \
+                                `luminary::archive::DiscountArchive`";
+
+const RULES: [(&str, UpdateRule); 2] = [("sequential", UpdateRule::Sequential), ("batch", UpdateRule::Batch)];
+
+/// What the archive's defaults depend on, and what it has to go with.
+pub(super) struct Context<'a> {
+    /// Evaluations of the whole run.
+    pub(super) evaluations: u64,
+    pub(super) alpha: f64,
+    pub(super) problem: &'a ProblemConfig,
+    pub(super) algorithm: &'a AlgorithmSettings,
+}
+
+pub(super) fn read(section: &mut Section, spec: &ProblemSpec, context: &Context<'_>) -> Result<ArchiveSettings, Fault> {
+    let (kind, result) = read_kind(section, spec, context)?;
+    let learning_rate = match take_of_thresholds(section, "learning_rate", &kind)? {
+        Some(setting) => read_learning_rate(&setting, context.evaluations)?,
+        None => default_learning_rate(&kind, context.alpha),
+    };
+    let update = take_of_thresholds(section, "update", &kind)?;
+    let update = update.map_or(Ok(UpdateRule::default()), |setting| setting.choice(&RULES))?;
+    let min_f = read_min_f(section, context)?;
+    // Costs are counted from the worst one that is worth keeping, so that the QD score grows with every elite.
+    let default_offset = match context.problem.goal() {
+        Goal::Maximise => 0.0,
+        Goal::Minimise => min_f,
+    };
+    let qd_score_offset = section.take("qd_score_offset").map_or(Ok(default_offset), |setting| setting.finite())?;
+    Ok(ArchiveSettings { kind, result, learning_rate, min_f, qd_score_offset, update })
+}
+
+/// Whether an archive can keep a threshold in each cell. Cells that move cannot.
+pub(super) fn has_thresholds(kind: &ArchiveKind) -> bool {
+    match kind {
+        ArchiveKind::Cells(cells) => !matches!(cells, CellsConfig::SlidingBoundaries(_)),
+        _ => false,
+    }
+}
+
+/// A setting of thresholds, which not every archive has.
+fn take_of_thresholds(section: &mut Section, key: &'static str, kind: &ArchiveKind) -> Result<Option<Setting>, Fault> {
+    match section.take(key) {
+        Some(setting) if !has_thresholds(kind) => {
+            let name = kind.name();
+            Err(setting.fault(&format!("no such setting for kind = {name:?}, which keeps no thresholds")))
+        }
+        setting => Ok(setting),
+    }
+}
+
+/// The kind of archive, and the cells of the result archive beside one that keeps no elites.
+fn read_kind(
+    section: &mut Section,
+    spec: &ProblemSpec,
+    context: &Context<'_>,
+) -> Result<(ArchiveKind, Option<CellsConfig>), Fault> {
+    let Some(name) = read_name(section, context)? else {
+        return Ok((ArchiveKind::Cells(read_cells(section, spec, None)?), None));
+    };
+    let measure_bounds = spec.measure_bounds.clone();
+    let kind = match name {
+        "categorical" => ArchiveKind::Cells(read_categories(section, spec)?),
+        "sliding_boundaries" => ArchiveKind::Cells(read_sliding(section, spec)?),
+        "proximity" => ArchiveKind::Proximity(read_proximity(section, measure_bounds, context)?),
+        "dns" => ArchiveKind::Dns(DnsConfig {
+            measure_bounds,
+            capacity: read_count(section, "capacity", DNS_CAPACITY)?,
+            n_neighbours: read_count(section, "neighbours", DOMINATED_NEIGHBOURS)?,
+        }),
+        "density" => {
+            let density = read_density(section, measure_bounds)?;
+            return Ok((ArchiveKind::Density(density), Some(read_cells(section, spec, None)?)));
+        }
+        _ => ArchiveKind::Cells(read_cells(section, spec, Some(name))?),
+    };
+    Ok((kind, None))
+}
+
+/// The name of the kind, if one is given: one that a configuration can describe and the algorithm can search.
+fn read_name(section: &mut Section, context: &Context<'_>) -> Result<Option<&'static str>, Fault> {
+    let fits = fits(context.problem, context.algorithm);
+    let Some(setting) = section.take("kind") else {
+        // Without a name it is a grid or centroids, and who can work with one can work with the other.
+        return match fits.iter().find(|fit| !fit.allows("grid")) {
+            Some(fit) => Err(section.require("kind", &fit.expected()).err().expect("there is no kind")),
+            None => Ok(None),
+        };
+    };
+    let name = setting.choice(&ArchiveKind::ALL.map(|(name, _)| (name, name))).map_err(|fault| {
+        let is_discount = setting.string().is_ok_and(|name| name == "discount");
+        if is_discount { fault.with_help(DISCOUNT_IS_CODE) } else { fault }
+    })?;
+    match fits.iter().find(|fit| !fit.allows(name)) {
+        Some(fit) => Err(setting.fault(&fit.expected())),
+        None => Ok(Some(name)),
+    }
+}
+
+fn read_density(section: &mut Section, measure_bounds: Vec<(f64, f64)>) -> Result<DensityConfig, Fault> {
+    let bandwidth = section.require("bandwidth", "the width of the kernel, in units of the measures")?;
+    Ok(DensityConfig {
+        measure_bounds,
+        buffer_size: read_count(section, "buffer_size", DENSITY_BUFFER)?,
+        bandwidth: bandwidth.positive()?,
+        seed: section.take("buffer_seed").map_or(Ok(0), |setting| setting.integer(0))?,
+    })
+}
+
+/// A number of things, at least one.
+pub(super) fn read_count(section: &mut Section, key: &'static str, default: usize) -> Result<usize, Fault> {
+    section.take(key).map_or(Ok(default), |setting| setting.count(1, MAX_CELLS))
+}
+
+fn read_proximity(
+    section: &mut Section,
+    measure_bounds: Vec<(f64, f64)>,
+    context: &Context<'_>,
+) -> Result<ProximityConfig, Fault> {
+    let expected = "the distance that a solution needs from its neighbours, in units of the measures";
+    let novelty_threshold = section.require("novelty_threshold", expected)?.finite()?;
+    let n_neighbours = read_count(section, "neighbours", NOVELTY_NEIGHBOURS)?;
+    let competition = read_competition(section, context)?;
+    let decay = match section.take("threshold_decay") {
+        None => None,
+        Some(setting) => {
+            let mut section = setting.into_section()?;
+            let rate = section.require("rate", "a factor for the threshold within [0, 1]")?;
+            let decay = ThresholdDecay {
+                rate: rate.number("a number within [0, 1]", |rate| (0.0..=1.0).contains(&rate))?,
+                n_batches: read_count(&mut section, "batches", 1)?,
+                minimum: section.take("min").map_or(Ok(0.0), |setting| setting.finite())?,
+            };
+            section.finish()?;
+            Some(decay)
+        }
+    };
+    Ok(ProximityConfig { measure_bounds, n_neighbours, novelty_threshold, competition, decay })
+}
+
+/// Whether neighbours compete. A ranker that asks who wins needs them to.
+fn read_competition(section: &mut Section, context: &Context<'_>) -> Result<Competition, Fault> {
+    let is_needed = matches!(context.algorithm.ranker, Some(RankerConfig::Nslc { .. }));
+    let Some(setting) = section.take("local_competition") else {
+        return Ok(if is_needed { Competition::Local } else { Competition::None });
+    };
+    match setting.bool()? {
+        true => Ok(Competition::Local),
+        false if is_needed => Err(setting.fault("true for the ranker \"nslc\", which counts beaten neighbours")),
+        false => Ok(Competition::None),
+    }
+}
+
+/// The threshold of an empty cell. Zero is the usual worst of what is maximised, and no worst of costs at all.
+fn read_min_f(section: &mut Section, context: &Context<'_>) -> Result<f64, Fault> {
+    let keeps_thresholds = matches!(context.algorithm.preset, Preset::CmaMae | Preset::CmaMaega);
+    match context.problem.goal() {
+        Goal::Minimise if keeps_thresholds => {
+            let expected = "the worst objective worth keeping, because zero is no default for goal = \"minimise\"";
+            section.require("min_f", expected)?.finite()
+        }
+        _ => section.take("min_f").map_or(Ok(0.0), |setting| setting.finite()),
+    }
+}
+
+/// The paper's learning rate, converted if the archive is not the paper's.
+fn default_learning_rate(kind: &ArchiveKind, alpha: f64) -> LearningRate {
+    match kind {
+        ArchiveKind::Cells(cells) if cells.n_cells() != REFERENCE_CELLS => {
+            LearningRate::At { alpha, cells: REFERENCE_CELLS }
+        }
+        _ => LearningRate::Fixed(alpha),
+    }
+}
+
+fn read_learning_rate(setting: &Setting, evaluations: u64) -> Result<LearningRate, Fault> {
+    let expected = "a number within [0, 1], \"auto\", or text like \"0.01 at 100x100\"";
+    let in_range = |alpha: f64| (0.0..=1.0).contains(&alpha);
+    if !setting.is_string() {
+        return Ok(LearningRate::Fixed(setting.number(expected, in_range)?));
+    }
+    let text = setting.string()?;
+    if text == "auto" {
+        return Ok(LearningRate::Auto { budget: evaluations.max(1) });
+    }
+    let at = || {
+        let (alpha, cells) = text.split_once(" at ")?;
+        let alpha = alpha.trim().parse().ok().filter(|&alpha| in_range(alpha))?;
+        let counts: Option<Vec<usize>> = cells.split('x').map(|part| part.trim().parse().ok()).collect();
+        let cells = product(&counts?).filter(|&n| n > 0)?;
+        Some(LearningRate::At { alpha, cells })
+    };
+    at().ok_or_else(|| setting.fault(expected))
+}
