@@ -5,7 +5,6 @@
 #![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
 
 mod clock;
-mod frontier;
 mod memory;
 mod order;
 mod paper;
@@ -60,8 +59,6 @@ enum Command {
         #[arg(long)]
         eigen: bool,
     },
-    /// Mixtures with estimated gradients
-    Frontier(frontier::FrontierArgs),
     /// Rows order beside completion order on a virtual clock: CMA-MAE on the four domains
     Order {
         /// Evaluations of each trial, in iterations of 540
@@ -82,7 +79,6 @@ enum Command {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     match Arguments::parse().command.unwrap_or(Command::Engine { iterations: 10_000 }) {
         Command::Engine { iterations } => engine(iterations),
-        Command::Frontier(args) => frontier::run(&args),
         Command::Order { iterations, seeds, workers, out } => {
             order::run(iterations, seeds, workers.get(), &out).map_err(|error| error as Box<dyn std::error::Error>)
         }

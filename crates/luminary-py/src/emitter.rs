@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use luminary::emitter::{
     ArborescenceConfig, Emitter, EmitterConfig, EmitterShape, EmitterState as SavedState, EvolutionConfig, Feedback,
-    GaussianConfig, IsoLineConfig, Selection,
+    GaussianConfig, Gradients, IsoLineConfig, Scale, Selection,
 };
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::jacobian::take_jacobian;
+use super::jacobian::{NotFinite, take_jacobian};
 use super::learner::{Learner, LearnerState, Selection};
 use super::probes::{Gradients, Probes, ProbesState};
 use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, LearnerParts, check_start, wrong_state};
@@ -130,6 +130,22 @@ impl Branching {
             None => Ok(()),
         }
     }
+
+    /// Copies gradients as they are used. Those that are not finite branch nowhere: the emitter samples its own search point
+    /// and restarts.
+    fn take_gradients(&self, jacobian: &[f64], measure_ranges: &[f64], out: &mut [f64]) -> Result<(), NotFinite> {
+        let dim = self.x0.len();
+        take_jacobian(jacobian, dim, self.normalise, out)?;
+        let Scale::Measures(share) = self.scale else { return Ok(()) };
+        let lengths = out.chunks_exact(dim).zip(jacobian.chunks_exact(dim)).skip(1);
+        // By how much a branch with one coefficient of one moves that measure, in ranges.
+        let moves = lengths.zip(measure_ranges).map(|((used, gradient), range)| kernels::dot(used, gradient) / range);
+        let most = moves.fold(0.0, f64::max);
+        if most > 0.0 {
+            kernels::scale(out, share / most);
+        }
+        Ok(())
+    }
 }
 
 /// The emitter's part of a checkpoint.
@@ -187,9 +203,9 @@ impl ArborescenceEmitter {
         let mut start = branching.x0.clone();
         if let Gradients::Estimated(estimate) = &branching.gradients {
             estimate.move_start(&mut start, &mut shape.rng("start"));
-            branching.bounds.iter().for_each(|bounds| {
+            if let Some(bounds) = &branching.bounds {
                 bounds.repair(&mut start);
-            });
+            }
         }
         let optimizer = GradientOptimizer::new(branching.step, &start)?;
         let learner = Learner::new(parts, n_coefficients, shape)?;
@@ -273,9 +289,6 @@ impl ArborescenceEmitter {
         let n_coefficients = self.n_coefficients();
         self.coefficients.fill(0.0);
         self.learner.restart(&self.coefficients[..n_coefficients], cause);
-        if let Some(probes) = &mut self.probes {
-            probes.note_restart();
-        }
     }
 
     /// The probes, if the next rows are some.
@@ -283,29 +296,21 @@ impl ArborescenceEmitter {
         self.probes.as_ref().filter(|probes| probes.are_due())
     }
 
-    /// Takes gradients, scaled as they are used. One that is not finite branches nowhere: the emitter samples its own
-    /// search point and restarts.
-    fn take_gradients(&mut self, jacobian: &[f64]) {
-        let dim = self.branching.x0.len();
-        self.has_bad_gradient = take_jacobian(jacobian, dim, self.branching.normalise, &mut self.jacobian).is_err();
-        let Scale::Measures(share) = self.branching.scale else { return };
-        let lengths = jacobian.chunks_exact(dim).skip(1).map(kernels::norm);
-        // By how much a step of length one moves the measure that it moves most, in ranges.
-        let fastest = lengths.zip(&self.measure_ranges).map(|(length, range)| length / range).fold(0.0, f64::max);
-        if !self.has_bad_gradient && fastest > 0.0 {
-            kernels::scale(&mut self.jacobian, share / fastest);
-        }
-    }
-
-    /// Turns probes into gradients.
+    /// Turns probes into gradients. Where nothing can be learnt from them, branches go along random directions, so that the
+    /// emitter finds its way out.
     fn learn_from_probes(&mut self, elites: &dyn EliteSource, feedback: &Feedback<'_>) {
         let Some(probes) = &mut self.probes else { return };
-        if probes.tell(feedback, self.optimizer.theta()) == 0 {
-            self.restart(elites, RestartCause::BadGradient);
+        if probes.tell(feedback, self.branching.x0.len()) > 0 {
+            self.has_bad_gradient =
+                self.branching.take_gradients(probes.jacobian(), &self.measure_ranges, &mut self.jacobian).is_err();
             return;
         }
-        let jacobian = probes.jacobian().to_vec();
-        self.take_gradients(&jacobian);
+        self.has_bad_gradient = false;
+        probes.draw_directions(self.learner.rng(), &mut self.jacobian);
+        let has_values = (0..feedback.n_rows()).any(|row| feedback.has_value(row));
+        if !has_values {
+            self.restart(elites, RestartCause::NoValues);
+        }
     }
 }
 
@@ -335,7 +340,8 @@ impl Emitter for ArborescenceEmitter {
     }
 
     fn tell_gradients(&mut self, jacobians: &[f64]) {
-        self.take_gradients(jacobians);
+        self.has_bad_gradient =
+            self.branching.take_gradients(jacobians, &self.measure_ranges, &mut self.jacobian).is_err();
     }
 
     fn ask(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {

@@ -64,8 +64,14 @@ impl EstimateConfig {
     }
 }
 
-/// By how much a start is moved, in lengths of a difference.
-const START_NOISE: f64 = 1e-3;
+/// By how much a start is moved, in lengths of a difference: as little as is sure to be more than rounding.
+const START_NOISE: f64 = 1e-8;
+
+/// Generations over which the present rate of improvement is taken, and the fewest between refreshes.
+const N_RECENT: usize = 5;
+
+/// A present rate below this share of the average one calls for new gradients.
+const LEAST_SHARE: f64 = 0.5;
 
 /// Differences along each component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,9 +98,11 @@ impl Difference {
 pub enum Refresh {
     /// For so many generations.
     Every(u32),
-    /// Until a generation improves the archive by less per evaluation than all evaluations since the last refresh did
-    /// on average, the probes included. This is the marginal value theorem (Charnov, 1976): what is left is then worth less
-    /// than starting over.
+    /// Until the last five generations have improved the archive by less than half as much per evaluation as all evaluations since
+    /// the last refresh, the probes included.
+    ///
+    /// By the marginal value theorem (Charnov, 1976) it pays to start over when the present rate falls to the average
+    /// one. Half of it, because the rate also falls as the archive fills up, which new gradients do not change.
     WhenItPays,
 }
 
@@ -102,12 +110,14 @@ pub enum Refresh {
 #[derive(Clone, Debug)]
 pub(super) struct Probes {
     config: EstimateConfig,
+    /// One for the objective and each measure.
+    n_gradients: usize,
     state: ProbesState,
 }
 
 /// What is saved of probes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ProbesState {
+pub(crate) struct ProbesState {
     /// Whether the next rows are probes.
     are_due: bool,
     /// The estimate as it is, not scaled: a row for the objective and each measure.
@@ -119,13 +129,15 @@ pub struct ProbesState {
     n_evaluations: u64,
     /// By how much they have improved the archive.
     gain: f64,
+    /// The same of the last generations of branches.
+    recent_gains: Vec<f64>,
 }
 
 impl Probes {
     pub(super) fn new(config: EstimateConfig, solution_dim: usize, n_gradients: usize) -> Self {
         let jacobian = vec![0.0; n_gradients * solution_dim];
-        let state = ProbesState { are_due: true, jacobian, n_generations: 0, n_evaluations: 0, gain: 0.0 };
-        Self { config, state }
+        let state = ProbesState { are_due: true, jacobian, n_generations: 0, n_evaluations: 0, gain: 0.0, recent_gains: Vec::with_capacity(N_RECENT) };
+        Self { config, n_gradients, state }
     }
 
     /// Whether the next rows are probes.
@@ -179,8 +191,7 @@ impl Probes {
     /// Takes the differences. A component whose probes have no value keeps its old estimate.
     ///
     /// Returns how many components were estimated.
-    pub(super) fn tell(&mut self, feedback: &Feedback<'_>, theta: &[f64]) -> usize {
-        let dim = theta.len();
+    pub(super) fn tell(&mut self, feedback: &Feedback<'_>, dim: usize) -> usize {
         let mut n_estimated = 0;
         for component in 0..dim {
             let (to, from) = match self.config.difference {
@@ -203,11 +214,22 @@ impl Probes {
                 jacobian[(1 + i) * dim + component] = (to - from) / length;
             }
         }
-        self.state.are_due = n_estimated == 0;
+        self.state.are_due = false;
         self.state.n_generations = 0;
         self.state.n_evaluations = feedback.n_rows() as u64;
         self.state.gain = gain(feedback);
+        self.state.recent_gains.clear();
         n_estimated
+    }
+
+    /// Random directions in place of gradients; a branch with one coefficient of one is ten differences long.
+    pub(super) fn draw_directions(&self, rng: &mut WideRng, gradients: &mut [f64]) {
+        rng.fill_normal(gradients);
+        let dim = gradients.len() / self.n_gradients;
+        for gradient in gradients.chunks_exact_mut(dim) {
+            let length = kernels::norm(gradient).max(f64::MIN_POSITIVE);
+            kernels::scale(gradient, 10.0 * self.config.length / length);
+        }
     }
 
     /// The first row with a value among those of a probe.
@@ -223,15 +245,19 @@ impl Probes {
         state.n_generations += 1;
         state.n_evaluations += n_branches;
         state.gain += gain;
+        if state.recent_gains.len() == N_RECENT {
+            state.recent_gains.remove(0);
+        }
+        state.recent_gains.push(gain);
         state.are_due = match self.config.refresh {
             Refresh::Every(n) => state.n_generations >= n,
-            Refresh::WhenItPays => gain / (n_branches as f64) < state.gain / state.n_evaluations as f64,
+            Refresh::WhenItPays => {
+                let n_recent = n_branches * state.recent_gains.len() as u64;
+                let present = state.recent_gains.iter().sum::<f64>() / n_recent as f64;
+                let average = state.gain / state.n_evaluations as f64;
+                state.recent_gains.len() == N_RECENT && present <= LEAST_SHARE * average
+            }
         };
-    }
-
-    /// The search point has jumped: the estimate is of another place.
-    pub(super) fn note_restart(&mut self) {
-        self.state.are_due = true;
     }
 
     pub(super) fn save(&self) -> &ProbesState {
@@ -275,7 +301,7 @@ mod tests {
             .map(|row| if failed.contains(&row) { Status::Invalid } else { Status::Rejected })
             .collect();
         let delta = vec![0.0; objectives.len()];
-        let n_estimated = probes.tell(&Feedback::new(&solutions, &objectives, &measures, &status, &delta), &THETA);
+        let n_estimated = probes.tell(&Feedback::new(&solutions, &objectives, &measures, &status, &delta), 3);
         (probes, n_estimated)
     }
 
@@ -314,9 +340,8 @@ mod tests {
         assert_eq!(n_estimated, 2);
         assert_eq!(probes.jacobian()[1], 0.0);
         assert!(!probes.are_due());
-        let (probes, n_estimated) = estimate(config(Difference::Forward, Refresh::Every(1)), None, &[0]);
+        let (_, n_estimated) = estimate(config(Difference::Forward, Refresh::Every(1)), None, &[0]);
         assert_eq!(n_estimated, 0);
-        assert!(probes.are_due());
     }
 
     /// Whether probes are due after generations of ten branches that gain so much each.
@@ -334,9 +359,13 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_is_used_while_a_generation_is_better_than_the_average_with_probes() {
-        // Four probes and ten branches: after 1, 1 and 0.9 the average is 2.9 / 34 for one evaluation, after 0.5 it is 3.4 / 44.
-        assert_eq!(due_after(Refresh::WhenItPays, &[1.0, 1.0, 0.9, 0.5]), [false, false, false, true]);
+    fn an_estimate_is_used_until_generations_bring_less_than_half_of_the_average() {
+        // Four probes and ten branches a generation: the average is then 8 / 84, of the last five 2 / 50.
+        let declining = [3.0, 2.0, 1.0, 0.5, 0.5, 0.4, 0.3, 0.3];
+        let due = due_after(Refresh::WhenItPays, &declining);
+        assert_eq!(due, [false, false, false, false, false, false, false, true]);
+        assert!(!due_after(Refresh::WhenItPays, &[1.0; 50]).contains(&true), "it is as good as ever");
+        assert_eq!(due_after(Refresh::WhenItPays, &[0.0; 5]), [false, false, false, false, true]);
         assert_eq!(due_after(Refresh::Every(2), &[1.0, 1.0]), [false, true]);
     }
 }
