@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use luminary::archive::Archive;
 use luminary::emitter::{
     ArborescenceConfig, Emitter, EmitterConfig, EmitterShape, EmitterState as SavedState, EvolutionConfig, Feedback,
-    GaussianConfig, GradientOperatorConfig, IsoLineConfig, Selection,
+    GaussianConfig, GradientOperatorConfig, Gradients, IsoLineConfig, Scale, Selection,
 };
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
@@ -192,6 +192,8 @@ impl NativeEmitter {
             batch_size,
             normalise,
             bounds: None,
+            gradients: Gradients::Given,
+            scale: Scale::Solutions,
         });
         Origin { config, solution_dim, measure_bounds: pairs(&measure_bounds.0, &measure_bounds.1), seed }.build()
     }

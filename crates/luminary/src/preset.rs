@@ -6,7 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::archive::{Acceptance, ArchiveConfig, LearningRate};
-use crate::emitter::{ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, IsoLineConfig, Selection};
+use crate::emitter::{
+    ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, Gradients, IsoLineConfig, Scale, Selection,
+};
 use crate::problem::ProblemSpec;
 use crate::ranker::RankerConfig;
 use crate::restart::RestartConfig;
@@ -273,6 +275,8 @@ impl PresetConfig {
             batch_size: self.batch_size.saturating_sub(1),
             normalise: Some(1e-8),
             bounds: None,
+            gradients: Gradients::Given,
+            scale: Scale::Solutions,
         })
     }
 

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::jacobian::take_jacobian;
+use super::jacobian::{NotFinite, take_jacobian};
 use super::learner::{Learner, LearnerState, Selection};
+use super::probes::{Gradients, Probes, ProbesState};
 use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, LearnerParts, check_start, wrong_state};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
@@ -47,6 +48,12 @@ pub struct ArborescenceConfig {
     /// Bounds of the solutions, if any.
     #[serde(default)]
     pub bounds: Option<Bounds>,
+    /// Where gradients come from.
+    #[serde(default)]
+    pub gradients: Gradients,
+    /// What a step of the coefficients is measured in.
+    #[serde(default)]
+    pub scale: Scale,
 }
 
 /// How the search point of a gradient arborescence emitter branches and steps.
@@ -62,6 +69,22 @@ pub struct Branching {
     pub normalise: Option<f64>,
     /// Bounds of the solutions, if any.
     pub bounds: Option<Bounds>,
+    /// Where gradients come from.
+    pub gradients: Gradients,
+    /// What a step of the coefficients is measured in.
+    pub scale: Scale,
+}
+
+/// What a step of the coefficients is measured in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// In distances between solutions: gradients as they are, or of length one.
+    #[default]
+    Solutions,
+    /// In ranges of the measures: gradients are scaled alike, such that the measure that moves most moves by this share of its
+    /// range. Then the same sigma serves every problem.
+    Measures(f64),
 }
 
 /// A mean coefficient beyond this times the initial step size has run away.
@@ -82,6 +105,10 @@ pub struct ArborescenceEmitter {
     /// Coefficients of the last rows asked for.
     coefficients: Vec<f64>,
     has_bad_gradient: bool,
+    /// If gradients are estimated.
+    probes: Option<Probes>,
+    /// Widths of the measures' ranges.
+    measure_ranges: Vec<f64>,
     weights: Vec<f64>,
     direction: Vec<f64>,
 }
@@ -89,10 +116,35 @@ pub struct ArborescenceEmitter {
 impl Branching {
     fn check(&self, shape: &EmitterShape<'_>) -> Result<(), ConfigError> {
         check_start(&self.x0, shape.solution_dim, self.bounds.as_ref())?;
+        if let Gradients::Estimated(estimate) = &self.gradients {
+            estimate.check(shape.solution_dim)?;
+        }
+        if let Scale::Measures(found) = self.scale
+            && !(found.is_finite() && found > 0.0)
+        {
+            let what = "the share of a measure's range";
+            return Err(ConfigError::Value { what, expected: "finite and > 0", found });
+        }
         match self.normalise {
             Some(epsilon) => super::check_sigma("the epsilon of gradient normalisation", epsilon),
             None => Ok(()),
         }
+    }
+
+    /// Copies gradients as they are used. Those that are not finite branch nowhere: the emitter samples its own search point
+    /// and restarts.
+    fn take_gradients(&self, jacobian: &[f64], measure_ranges: &[f64], out: &mut [f64]) -> Result<(), NotFinite> {
+        let dim = self.x0.len();
+        take_jacobian(jacobian, dim, self.normalise, out)?;
+        let Scale::Measures(share) = self.scale else { return Ok(()) };
+        let lengths = out.chunks_exact(dim).zip(jacobian.chunks_exact(dim)).skip(1);
+        // By how much a branch with one coefficient of one moves that measure, in ranges.
+        let moves = lengths.zip(measure_ranges).map(|((used, gradient), range)| kernels::dot(used, gradient) / range);
+        let most = moves.fold(0.0, f64::max);
+        if most > 0.0 {
+            kernels::scale(out, share / most);
+        }
+        Ok(())
     }
 }
 
@@ -106,6 +158,8 @@ pub struct ArborescenceState<'a> {
     #[serde(with = "serde_floats")]
     coefficients: Floats<'a>,
     has_bad_gradient: bool,
+    #[serde(default)]
+    probes: Option<Cow<'a, ProbesState>>,
 }
 
 impl ArborescenceEmitter {
@@ -117,6 +171,8 @@ impl ArborescenceEmitter {
             step: config.step,
             normalise: config.normalise,
             bounds: config.bounds.clone(),
+            gradients: config.gradients,
+            scale: config.scale,
         };
         branching.check(shape)?;
         let n_coefficients = 1 + shape.measure_bounds.len();
@@ -144,10 +200,23 @@ impl ArborescenceEmitter {
         branching.check(shape)?;
         super::check_sigma("sigma0", branching.sigma0)?;
         let n_coefficients = 1 + shape.measure_bounds.len();
-        let optimizer = GradientOptimizer::new(branching.step, &branching.x0)?;
+        let mut start = branching.x0.clone();
+        if let Gradients::Estimated(estimate) = &branching.gradients {
+            estimate.move_start(&mut start, &mut shape.rng("start"));
+            if let Some(bounds) = &branching.bounds {
+                bounds.repair(&mut start);
+            }
+        }
+        let optimizer = GradientOptimizer::new(branching.step, &start)?;
         let learner = Learner::new(parts, n_coefficients, shape)?;
+        let probes = match branching.gradients {
+            Gradients::Given => None,
+            Gradients::Estimated(estimate) => Some(Probes::new(estimate, shape.solution_dim, n_coefficients)),
+        };
         Ok(Self {
             branching,
+            probes,
+            measure_ranges: shape.measure_bounds.iter().map(|(lower, upper)| upper - lower).collect(),
             optimizer,
             jacobian: vec![0.0; n_coefficients * shape.solution_dim],
             coefficients: vec![0.0; n_coefficients * learner.strategy().batch_size()],
@@ -206,7 +275,7 @@ impl ArborescenceEmitter {
     /// Checks the length of saved coefficients: whole rows, at least a batch of them, more if more were asked for.
     fn check_coefficients(&self, found: usize) -> Result<(), CheckpointError> {
         let n_coefficients = self.n_coefficients();
-        let smallest = self.batch_size() * n_coefficients;
+        let smallest = self.strategy().batch_size() * n_coefficients;
         let largest = MAX_BATCH_SIZE * n_coefficients;
         if (smallest..=largest).contains(&found) && found.is_multiple_of(n_coefficients) {
             return Ok(());
@@ -221,16 +290,40 @@ impl ArborescenceEmitter {
         self.coefficients.fill(0.0);
         self.learner.restart(&self.coefficients[..n_coefficients], cause);
     }
+
+    /// The probes, if the next rows are some.
+    fn due_probes(&self) -> Option<&Probes> {
+        self.probes.as_ref().filter(|probes| probes.are_due())
+    }
+
+    /// Turns probes into gradients. Where nothing can be learnt from them, branches go along random directions, so that the
+    /// emitter finds its way out.
+    fn learn_from_probes(&mut self, elites: &dyn EliteSource, feedback: &Feedback<'_>) {
+        let Some(probes) = &mut self.probes else { return };
+        if probes.tell(feedback, self.branching.x0.len()) > 0 {
+            self.has_bad_gradient =
+                self.branching.take_gradients(probes.jacobian(), &self.measure_ranges, &mut self.jacobian).is_err();
+            return;
+        }
+        self.has_bad_gradient = false;
+        probes.draw_directions(self.learner.rng(), &mut self.jacobian);
+        let has_values = (0..feedback.n_rows()).any(|row| feedback.has_value(row));
+        if !has_values {
+            self.restart(elites, RestartCause::NoValues);
+        }
+    }
 }
 
 impl Emitter for ArborescenceEmitter {
     fn batch_size(&self) -> usize {
-        self.strategy().batch_size()
+        let dim = self.branching.x0.len();
+        self.due_probes().map_or(self.strategy().batch_size(), |probes| probes.n_rows(dim))
     }
 
     fn awaits(&self, kind: TicketKind, n_rows: usize) -> bool {
         match kind {
             TicketKind::Gradient => n_rows == self.n_gradients(),
+            TicketKind::Value if self.due_probes().is_some() => n_rows >= self.batch_size(),
             TicketKind::Value => {
                 let is_drawn = self.coefficients.len() == n_rows * self.n_coefficients();
                 is_drawn && self.strategy().n_asked().is_none_or(|n_asked| n_asked == n_rows)
@@ -239,7 +332,7 @@ impl Emitter for ArborescenceEmitter {
     }
 
     fn n_gradients(&self) -> usize {
-        1
+        usize::from(self.probes.is_none())
     }
 
     fn ask_gradients(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
@@ -247,12 +340,15 @@ impl Emitter for ArborescenceEmitter {
     }
 
     fn tell_gradients(&mut self, jacobians: &[f64]) {
-        let Branching { x0, normalise, .. } = &self.branching;
-        // A gradient that is not finite branches nowhere: the emitter samples its own search point and restarts.
-        self.has_bad_gradient = take_jacobian(jacobians, x0.len(), *normalise, &mut self.jacobian).is_err();
+        self.has_bad_gradient =
+            self.branching.take_gradients(jacobians, &self.measure_ranges, &mut self.jacobian).is_err();
     }
 
     fn ask(&mut self, _elites: &dyn EliteSource, solutions: &mut [f64]) {
+        if let Some(probes) = self.due_probes() {
+            probes.ask(self.optimizer.theta(), self.branching.bounds.as_ref(), solutions);
+            return;
+        }
         let dim = self.branching.x0.len();
         let n_coefficients = self.n_coefficients();
         self.coefficients.resize(solutions.len() / dim * n_coefficients, 0.0);
@@ -269,10 +365,18 @@ impl Emitter for ArborescenceEmitter {
     }
 
     fn rank(&mut self, feedback: &Feedback<'_>) {
-        self.learner.rank(feedback);
+        if self.due_probes().is_none() {
+            self.learner.rank(feedback);
+        }
     }
 
     fn adapt(&mut self, elites: &dyn EliteSource, feedback: &Feedback<'_>) {
+        if self.due_probes().is_some() {
+            return self.learn_from_probes(elites, feedback);
+        }
+        if let Some(probes) = &mut self.probes {
+            probes.note_branches(feedback);
+        }
         self.step(feedback);
         let cause = self.learner.tell(&self.coefficients, feedback);
         if self.has_bad_gradient || !kernels::all_finite(self.theta()) {
@@ -303,6 +407,7 @@ impl Emitter for ArborescenceEmitter {
             jacobian: (&self.jacobian).into(),
             coefficients: (&self.coefficients).into(),
             has_bad_gradient: self.has_bad_gradient,
+            probes: self.probes.as_ref().map(|probes| Cow::Borrowed(probes.save())),
         }))
     }
 
@@ -315,6 +420,10 @@ impl Emitter for ArborescenceEmitter {
         self.jacobian = state.jacobian.into_owned();
         self.coefficients = state.coefficients.into_owned();
         self.has_bad_gradient = state.has_bad_gradient;
+        expect_len("estimates of gradients", self.probes.iter().len(), state.probes.iter().len())?;
+        if let (Some(probes), Some(state)) = (&mut self.probes, state.probes) {
+            probes.load(state.into_owned())?;
+        }
         Ok(())
     }
 }

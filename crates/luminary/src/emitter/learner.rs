@@ -93,6 +93,10 @@ impl Learner {
         self.ranker.as_ref()
     }
 
+    pub(super) fn rng(&mut self) -> &mut WideRng {
+        &mut self.memory.rng
+    }
+
     /// Draws the strategy's next rows.
     pub(super) fn ask(&mut self, rows: &mut [f64]) {
         self.strategy.ask(&mut self.memory.rng, rows);

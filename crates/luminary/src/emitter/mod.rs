@@ -12,6 +12,7 @@ mod parts;
 mod learner;
 mod evolution;
 mod jacobian;
+mod probes;
 mod arborescence;
 mod gradient_operator;
 
@@ -20,7 +21,7 @@ use std::any::Any;
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
-pub use arborescence::{ArborescenceConfig, ArborescenceEmitter, Branching};
+pub use arborescence::{ArborescenceConfig, ArborescenceEmitter, Branching, Scale};
 pub use elites::{EliteSource, EliteView};
 pub use evolution::{EvolutionConfig, EvolutionEmitter};
 pub use feedback::{Feedback, NamedColumns};
@@ -28,6 +29,7 @@ pub use gradient_operator::{GradientOperatorConfig, GradientOperatorEmitter};
 pub use learner::Selection;
 pub use operator::Operator;
 pub use parts::LearnerParts;
+pub use probes::{Difference, EstimateConfig, Gradients, Refresh};
 pub use variation::{GaussianConfig, GeneticConfig, IsoLineConfig, VariationEmitter};
 
 use crate::error::{CheckpointError, ConfigError};

@@ -5,8 +5,8 @@ use luminary::archive::{
     NonFinite, UpdateRule,
 };
 use luminary::emitter::{
-    ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, GeneticConfig, GradientOperatorConfig,
-    IsoLineConfig, Operator, Selection,
+    ArborescenceConfig, Difference, EmitterConfig, EstimateConfig, EvolutionConfig, GaussianConfig, GeneticConfig,
+    GradientOperatorConfig, Gradients, IsoLineConfig, Operator, Refresh, Scale, Selection,
 };
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::{DifferentiableProblem, Problem};
@@ -55,6 +55,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     }
     all.push(batch_rule_with_extras_and_failures());
     all.push(voronoi());
+    all.push(estimated_gradients());
     all.extend(archive_scenarios());
     all.extend(rankers().into_iter().map(ranked));
     all.extend(strategies().into_iter().map(|(name, strategy)| with_strategy(name, strategy)));
@@ -134,17 +135,18 @@ pub(crate) fn emitters(
         (
             "gradient_operator",
             EmitterConfig::GradientOperator(GradientOperatorConfig {
-                x0,
+                x0: x0.clone(),
                 sigma: vec![0.3],
                 sigma_g: 0.4,
                 line_sigma: Some(0.2),
                 measure_gradients: true,
                 normalise: Some(1e-8),
                 batch_size: 4,
-                bounds,
+                bounds: bounds.clone(),
                 initial_solutions: None,
             }),
         ),
+        ("estimated", estimated(x0, strategy.clone(), bounds, EstimateConfig::forward(0.05))),
     ]
 }
 
@@ -174,7 +176,48 @@ fn arborescence(x0: Vec<f64>, strategy: StrategyConfig, bounds: Option<Bounds>) 
         batch_size: 6,
         normalise: Some(1e-8),
         bounds,
+        gradients: Gradients::Given,
+        scale: Scale::Solutions,
     }
+}
+
+/// The same without gradients.
+fn estimated(
+    x0: Vec<f64>,
+    strategy: StrategyConfig,
+    bounds: Option<Bounds>,
+    estimate: EstimateConfig,
+) -> EmitterConfig {
+    EmitterConfig::Arborescence(ArborescenceConfig {
+        gradients: Gradients::Estimated(estimate),
+        scale: Scale::Measures(0.1),
+        sigma0: 1.0,
+        ..arborescence(x0, strategy, bounds)
+    })
+}
+
+/// Emitters that estimate gradients in different ways, beside one that needs none.
+fn estimated_gradients() -> Scenario {
+    let problem = LinearProjection::sphere(4).unwrap();
+    let bounds = Bounds::uniform(4, -2.0, 2.0, BoundsRule::Clip);
+    let central = EstimateConfig { difference: Difference::Central, length: 0.1, refresh: Refresh::Every(3) };
+    let strategy = StrategyConfig::default;
+    let emitters = [
+        estimated(vec![0.0; 4], strategy(), None, EstimateConfig::forward(0.1)),
+        estimated(vec![2.0; 4], strategy(), Some(bounds), central),
+        EmitterConfig::Evolution(evolution(vec![0.0; 4], strategy(), None)),
+    ];
+    let config = SchedulerConfig {
+        seed: 5,
+        archive: soft_archive(&problem),
+        result: None,
+        emitters: emitters.map(|emitter| EmitterGroup { count: 1, emitter }).to_vec(),
+        pool: Pool::All,
+        initial: None,
+        non_finite: None,
+        order: Order::Rows,
+    };
+    Scenario { name: "estimated gradients".into(), config, problem: Box::new(problem) }
 }
 
 /// A soft archive on a grid of 12 intervals a measure.

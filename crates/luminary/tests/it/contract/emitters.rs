@@ -286,7 +286,9 @@ fn every_ranker_and_restart_rule_works_in_every_emitter_that_has_one() {
                 finite_solutions(name, &mut scheduler, &problem);
                 let restarts = scheduler.restarts();
                 let label = format!("{name}, {ranker:?}, {rule:?}: {restarts:?}");
-                assert!(rule.every.is_none() || restarts.total() >= N_ITERATIONS / 5, "{label}");
+                // An emitter that estimates gradients spends some iterations on probes.
+                let fewest = if name == "estimated" { N_ITERATIONS / 10 } else { N_ITERATIONS / 5 };
+                assert!(rule.every.is_none() || restarts.total() >= fewest, "{label}");
                 assert!(rule.no_improvement || restarts.no_improvement == 0, "{label}");
                 assert!(rule.every.is_some() || restarts.timeout == 0, "{label}");
                 assert!(scheduler.result().len() > 10, "{label}");

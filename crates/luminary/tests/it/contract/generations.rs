@@ -184,8 +184,8 @@ fn a_single_value_in_a_generation_is_learnt_from() {
             assert_eq!(alone.emitter.restarts().unwrap().total(), 0, "{name}");
             alone.iterate(0, |_| true, f64::NAN)
         };
-        // OpenAI-ES ranks its parents against each other, which a single row cannot be.
-        let learns = !name.contains("OpenAI");
+        // OpenAI-ES ranks its parents against each other, which a single row cannot be, and a difference takes two.
+        let learns = !name.contains("OpenAI") && !name.contains("estimated");
         assert!(!learns || next_rows(0) != next_rows(1), "{name}: which row had the value makes no difference");
     }
 }
