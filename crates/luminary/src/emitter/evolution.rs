@@ -115,11 +115,11 @@ impl Emitter for EvolutionEmitter {
     }
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {
-        Ok(EmitterState::Evolution(self.learner.save()?))
+        Ok(EmitterState::Evolution(Box::new(self.learner.save()?)))
     }
 
     fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {
         let EmitterState::Evolution(state) = state else { return Err(wrong_state()) };
-        self.learner.load(state)
+        self.learner.load(*state)
     }
 }

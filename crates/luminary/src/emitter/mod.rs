@@ -132,9 +132,9 @@ pub enum EmitterState<'a> {
     /// Of a Gaussian, iso-line or genetic emitter.
     Variation(variation::VariationState),
     /// Of an evolution strategy emitter.
-    Evolution(learner::LearnerState<'a>),
+    Evolution(Box<learner::LearnerState<'a>>),
     /// Of a gradient arborescence emitter.
-    Arborescence(arborescence::ArborescenceState<'a>),
+    Arborescence(Box<arborescence::ArborescenceState<'a>>),
     /// Of a gradient operator emitter.
     GradientOperator(gradient_operator::GradientOperatorState<'a>),
     /// Of a custom emitter, in its own encoding.

@@ -13,6 +13,40 @@ use crate::serde_floats;
 use crate::strategy::{Bounds, MAX_BATCH_SIZE, expect_len};
 
 /// Where the gradients of an arborescence emitter come from.
+///
+/// # Example
+/// CMA-MAEGA on a problem that has no gradients:
+/// ```
+/// use luminary::emitter::{EmitterConfig, EstimateConfig, Gradients, Scale};
+/// use luminary::preset::Preset;
+/// use luminary::problem::{Problem, ProblemSpec};
+///
+/// struct Bowl;
+///
+/// impl Problem for Bowl {
+///     fn spec(&self) -> ProblemSpec {
+///         ProblemSpec { solution_dim: 5, measure_bounds: vec![(-2.0, 2.0); 2] }
+///     }
+///
+///     fn evaluate(&self, solution: &[f64], measures: &mut [f64]) -> f64 {
+///         measures.copy_from_slice(&solution[..2]);
+///         10.0 - solution.iter().map(|x| x * x).sum::<f64>()
+///     }
+/// }
+///
+/// let mut config = Preset::CmaMaega.for_problem(&Bowl.spec()).config();
+/// for group in &mut config.emitters {
+///     if let EmitterConfig::Arborescence(emitter) = &mut group.emitter {
+///         emitter.gradients = Gradients::Estimated(EstimateConfig::forward(0.1));
+///         emitter.scale = Scale::measures();
+///         emitter.sigma0 = 1.0;
+///     }
+/// }
+/// let mut scheduler = config.build()?;
+/// scheduler.run(&Bowl, 50)?;
+/// assert!(scheduler.result().stats().coverage > 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gradients {

@@ -14,4 +14,5 @@ mod earlier_builds;
 mod allocation;
 mod protocol;
 mod golden;
+mod estimated_gradients;
 mod examples;
