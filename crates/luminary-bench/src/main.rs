@@ -119,10 +119,12 @@ fn engine(iterations: u64) -> Result<(), Box<dyn std::error::Error>> {
         (Preset::CmaMae, 1),
         (Preset::CmaMae, 2),
         (Preset::CmaMe, 1),
+        (Preset::CmaMe, 2),
         (Preset::MapElites, 1),
         (Preset::MapElitesLine, 1),
         (Preset::CmaMega, 1),
         (Preset::CmaMaega, 1),
+        (Preset::CmaMaega, 2),
     ] {
         let config = paper_config(algorithm, domain, 100, 100, Variant::Published, 1)?;
         let name = format!("{algorithm} {domain} n=100 100x100 15x36 threads={threads}");
