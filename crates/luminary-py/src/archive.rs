@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use crate::archive_config::{self, Decay, Shared, Thresholds};
-use crate::archive_state::{ArchiveState, another, cells_of, nearest_slots, with_cells, would_come_in};
-use crate::convert::{OrRaise, Reduced, lock, pairs, slice, status_number};
+use crate::archive_state::{ArchiveState, another, cells_of, nearest_slots, of_type, with_cells, would_come_in};
+use crate::convert::{OrRaise, Reduced, StatsAnswer, lock, pairs, slice, stats_answer, status_number};
 use crate::elite_arrays::{EliteArrays, NumPyArrays};
 use crate::extra_arrays::{ExtraArray, columns, to_array};
 use crate::saved_archive::{self, SavedArchive, SavedArguments};
@@ -30,7 +30,6 @@ pub(crate) struct NativeArchive {
 /// Status, value, and further columns of the archive's report.
 type AddAnswer<'py> = (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>, Vec<Bound<'py, PyArray1<f64>>>);
 type NoveltyAnswer<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
-type StatsAnswer = (usize, f64, f64, f64, Option<f64>, Option<f64>);
 /// Index, objective, measures, solution, threshold and extra columns.
 type BestAnswer<'py> = (i32, f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, f64, Vec<Bound<'py, PyAny>>);
 
@@ -224,8 +223,8 @@ impl NativeArchive {
         let measures = slice(&measures)?;
         let objectives = slice(&objectives)?;
         let (novelty, n_beaten) = py.detach(|| {
-            let archive = &*lock(state).archive;
-            let archive = archive.downcast_ref::<ProximityArchive>().ok_or_else(|| another("a proximity archive"))?;
+            let state = lock(state);
+            let archive: &ProximityArchive = of_type(&*state.archive, "a proximity archive")?;
             archive.compute_novelty(measures, objectives).or_raise()
         })?;
         Ok((PyArray1::from_vec(py, novelty), PyArray1::from_vec(py, n_beaten)))
@@ -236,8 +235,8 @@ impl NativeArchive {
     fn novelty_threshold(&self, py: Python<'_>) -> PyResult<f64> {
         let state = self.ready(py)?;
         py.detach(|| {
-            let archive = &*lock(state).archive;
-            let archive = archive.downcast_ref::<ProximityArchive>().ok_or_else(|| another("a proximity archive"))?;
+            let state = lock(state);
+            let archive: &ProximityArchive = of_type(&*state.archive, "a proximity archive")?;
             Ok(archive.novelty_threshold())
         })
     }
@@ -264,8 +263,8 @@ impl NativeArchive {
         let measures = slice(&measures)?;
         let objectives = slice(&objectives)?;
         let scores = py.detach(|| {
-            let archive = &*lock(state).archive;
-            let archive = archive.downcast_ref::<DnsArchive>().ok_or_else(|| another("a population"))?;
+            let state = lock(state);
+            let archive: &DnsArchive = of_type(&*state.archive, "a population")?;
             archive.compute_dominated_novelty(measures, objectives).or_raise()
         })?;
         Ok(PyArray1::from_vec(py, scores))
@@ -280,8 +279,8 @@ impl NativeArchive {
         let state = self.ready(py)?;
         let measures = slice(&measures)?;
         let density = py.detach(|| {
-            let archive = &*lock(state).archive;
-            let archive = archive.downcast_ref::<DensityArchive>().ok_or_else(|| another("a density archive"))?;
+            let state = lock(state);
+            let archive: &DensityArchive = of_type(&*state.archive, "a density archive")?;
             archive.compute_density(measures).or_raise()
         })?;
         Ok(PyArray1::from_vec(py, density))
@@ -291,8 +290,8 @@ impl NativeArchive {
     fn buffer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let state = self.ready(py)?;
         let buffer = py.detach(|| {
-            let archive = &*lock(state).archive;
-            let archive = archive.downcast_ref::<DensityArchive>().ok_or_else(|| another("a density archive"))?;
+            let state = lock(state);
+            let archive: &DensityArchive = of_type(&*state.archive, "a density archive")?;
             PyResult::Ok(archive.buffer().to_vec())
         })?;
         Ok(PyArray1::from_vec(py, buffer))
@@ -368,7 +367,7 @@ impl NativeArchive {
     fn stats(&self, py: Python<'_>) -> PyResult<StatsAnswer> {
         let state = self.ready(py)?;
         let stats = py.detach(|| lock(state).archive.stats());
-        Ok((stats.n_elites, stats.coverage, stats.qd_score, stats.norm_qd_score, stats.obj_max, stats.obj_mean))
+        Ok(stats_answer(&stats))
     }
 
     /// The best solution ever added.

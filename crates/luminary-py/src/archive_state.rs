@@ -133,7 +133,15 @@ pub(crate) fn nearest_slots(archive: &dyn Archive, measures: &[f64]) -> PyResult
 }
 
 pub(crate) fn with_cells(archive: &dyn Archive) -> PyResult<&CellArchive> {
-    archive.downcast_ref().ok_or_else(|| another("an archive with cells"))
+    of_type(archive, "an archive with cells")
+}
+
+/// The archive as the type it is.
+///
+/// # Errors
+/// One of another type than expected.
+pub(crate) fn of_type<'a, T: Archive>(archive: &'a dyn Archive, expected: &str) -> PyResult<&'a T> {
+    archive.downcast_ref().ok_or_else(|| another(expected))
 }
 
 pub(crate) fn another(expected: &str) -> PyErr {

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use luminary::archive::Status;
+use luminary::archive::{ArchiveStats, Status};
 use luminary::error::{CallError, CheckpointError, ConfigError};
 use luminary::preset::UnknownPreset;
 use luminary_run::RunError;
@@ -91,6 +91,13 @@ pub(crate) fn status_of(number: i32) -> Status {
         1 => Status::Improved,
         _ => Status::New,
     }
+}
+
+/// Statistics, in the order of the fields of Python's `ArchiveStats`.
+pub(crate) type StatsAnswer = (usize, f64, f64, f64, Option<f64>, Option<f64>);
+
+pub(crate) fn stats_answer(stats: &ArchiveStats) -> StatsAnswer {
+    (stats.n_elites, stats.coverage, stats.qd_score, stats.norm_qd_score, stats.obj_max, stats.obj_mean)
 }
 
 /// What `__reduce__` returns: a function, and the arguments with which it makes the object again.

@@ -18,7 +18,7 @@ use rayon::ThreadPool;
 
 use crate::archive::NativeArchive;
 use crate::checkpoint;
-use crate::convert::{OrRaise, Reduced, Saved, lock, slice};
+use crate::convert::{OrRaise, Reduced, Saved, StatsAnswer, lock, slice, stats_answer};
 use crate::evaluate::{PythonEvaluator, exception_of};
 use crate::relay;
 use crate::scheduler::order_of;
@@ -26,9 +26,6 @@ use crate::slot::Slot;
 use crate::strategy::variant_of;
 use crate::threads;
 use crate::tickets::{self, InjectedAnswer, TicketAnswer, ToldAnswer};
-
-/// Statistics, in the order of the fields of Python's `ArchiveStats`.
-type StatsAnswer = (usize, f64, f64, f64, Option<f64>, Option<f64>);
 
 /// The engine's scheduler.
 #[pyclass(frozen, module = "luminary._native", name = "NativeRun")]
@@ -253,7 +250,7 @@ impl NativeRun {
     /// Statistics of the result archive, as `NativeArchive.stats`.
     fn stats(&self, py: Python<'_>) -> PyResult<StatsAnswer> {
         let stats = self.read(py, |scheduler| scheduler.result().stats())?;
-        Ok((stats.n_elites, stats.coverage, stats.qd_score, stats.norm_qd_score, stats.obj_max, stats.obj_mean))
+        Ok(stats_answer(&stats))
     }
 
     /// A copy of the archive the emitters search.

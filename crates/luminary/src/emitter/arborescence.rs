@@ -308,7 +308,7 @@ impl ArborescenceEmitter {
     /// emitter finds its way out.
     fn learn_from_probes(&mut self, elites: &dyn EliteSource, feedback: &Feedback<'_>) {
         let Some(probes) = &mut self.probes else { return };
-        if probes.tell(feedback, self.branching.x0.len()) > 0 {
+        if probes.tell(feedback) > 0 {
             self.has_bad_gradient =
                 self.branching.take_gradients(probes.jacobian(), &self.measure_ranges, &mut self.jacobian).is_err();
             return;
@@ -324,8 +324,7 @@ impl ArborescenceEmitter {
 
 impl Emitter for ArborescenceEmitter {
     fn batch_size(&self) -> usize {
-        let dim = self.branching.x0.len();
-        self.due_probes().map_or(self.strategy().batch_size(), |probes| probes.n_rows(dim))
+        self.due_probes().map_or(self.strategy().batch_size(), Probes::n_rows)
     }
 
     fn awaits(&self, kind: TicketKind, n_rows: usize) -> bool {

@@ -149,8 +149,7 @@ pub enum Refresh {
 #[derive(Clone, Debug)]
 pub(super) struct Probes {
     config: EstimateConfig,
-    /// One for the objective and each measure.
-    n_gradients: usize,
+    solution_dim: usize,
     state: ProbesState,
 }
 
@@ -183,7 +182,7 @@ impl Probes {
             gain: 0.0,
             recent_gains: Vec::with_capacity(N_RECENT),
         };
-        Self { config, n_gradients, state }
+        Self { config, solution_dim, state }
     }
 
     /// Whether the next rows are probes.
@@ -196,15 +195,14 @@ impl Probes {
         &self.state.jacobian
     }
 
-    pub(super) fn n_rows(&self, solution_dim: usize) -> usize {
-        self.config.difference.n_probes(solution_dim)
+    pub(super) fn n_rows(&self) -> usize {
+        self.config.difference.n_probes(self.solution_dim)
     }
 
     /// Writes the probes around `theta`. Rows beyond their number repeat them.
     pub(super) fn ask(&self, theta: &[f64], bounds: Option<&Bounds>, solutions: &mut [f64]) {
-        let dim = theta.len();
-        let n_probes = self.n_rows(dim);
-        for (row, solution) in solutions.chunks_exact_mut(dim).enumerate() {
+        let n_probes = self.n_rows();
+        for (row, solution) in solutions.chunks_exact_mut(self.solution_dim).enumerate() {
             solution.copy_from_slice(theta);
             if let Some((component, side)) = self.place_of(row % n_probes) {
                 let limits = bounds.map(|bounds| (bounds.lower[component], bounds.upper[component]));
@@ -237,14 +235,15 @@ impl Probes {
     /// Takes the differences. A component whose probes have no value keeps its old estimate.
     ///
     /// Returns how many components were estimated.
-    pub(super) fn tell(&mut self, feedback: &Feedback<'_>, dim: usize) -> usize {
+    pub(super) fn tell(&mut self, feedback: &Feedback<'_>) -> usize {
+        let dim = self.solution_dim;
         let mut n_estimated = 0;
         for component in 0..dim {
             let (to, from) = match self.config.difference {
                 Difference::Forward => (component + 1, 0),
                 Difference::Central => (2 * component, 2 * component + 1),
             };
-            let rows = self.row_with_value(feedback, to, dim).zip(self.row_with_value(feedback, from, dim));
+            let rows = self.row_with_value(feedback, to).zip(self.row_with_value(feedback, from));
             let Some((to, from)) = rows else { continue };
             let place = |row: usize| feedback.solutions[row * dim + component];
             // What rounding and bounds have left of the length.
@@ -271,16 +270,15 @@ impl Probes {
     /// Random directions in place of gradients; a branch with one coefficient of one is ten differences long.
     pub(super) fn draw_directions(&self, rng: &mut WideRng, gradients: &mut [f64]) {
         rng.fill_normal(gradients);
-        let dim = gradients.len() / self.n_gradients;
-        for gradient in gradients.chunks_exact_mut(dim) {
+        for gradient in gradients.chunks_exact_mut(self.solution_dim) {
             let length = kernels::norm(gradient).max(f64::MIN_POSITIVE);
             kernels::scale(gradient, 10.0 * self.config.length / length);
         }
     }
 
     /// The first row with a value among those of a probe.
-    fn row_with_value(&self, feedback: &Feedback<'_>, probe: usize, dim: usize) -> Option<usize> {
-        (probe..feedback.n_rows()).step_by(self.n_rows(dim)).find(|&row| feedback.has_value(row))
+    fn row_with_value(&self, feedback: &Feedback<'_>, probe: usize) -> Option<usize> {
+        (probe..feedback.n_rows()).step_by(self.n_rows()).find(|&row| feedback.has_value(row))
     }
 
     /// Takes what a generation of branches has brought, and decides whether the next rows are probes.
@@ -339,7 +337,7 @@ mod tests {
     /// The estimate at [`THETA`] when the probes `failed` have no value, and how many components it has.
     fn estimate(config: EstimateConfig, bounds: Option<&Bounds>, failed: &[usize]) -> (Probes, usize) {
         let mut probes = Probes::new(config, 3, 3);
-        let mut solutions = vec![0.0; 3 * probes.n_rows(3)];
+        let mut solutions = vec![0.0; 3 * probes.n_rows()];
         probes.ask(&THETA, bounds, &mut solutions);
         let (objectives, measures): (Vec<f64>, Vec<[f64; 2]>) = solutions.chunks_exact(3).map(values).unzip();
         let measures: Vec<f64> = measures.into_iter().flatten().collect();
@@ -347,7 +345,7 @@ mod tests {
             .map(|row| if failed.contains(&row) { Status::Invalid } else { Status::Rejected })
             .collect();
         let delta = vec![0.0; objectives.len()];
-        let n_estimated = probes.tell(&Feedback::new(&solutions, &objectives, &measures, &status, &delta), 3);
+        let n_estimated = probes.tell(&Feedback::new(&solutions, &objectives, &measures, &status, &delta));
         (probes, n_estimated)
     }
 
