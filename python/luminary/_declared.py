@@ -16,7 +16,7 @@ class Declared:
     def __init_subclass__(cls, **arguments):
         super().__init_subclass__(**arguments)
         if "_acts_natively" not in vars(cls):
-            declaring = next(base for base in cls.__mro__ if vars(base).get("_declares_acting"))
+            declaring = _declaring(cls)
             cls._acts_natively = declaring._acts_natively and all(
                 getattr(cls, name) is getattr(declaring, name) for name in cls._acting
             )
@@ -24,6 +24,19 @@ class Declared:
             cls._declares_acting = True
 
     _declares_acting = True
+
+
+def _declaring(cls):
+    """The class of this package that a class is or derives from."""
+    return next(base for base in cls.__mro__ if vars(base).get("_declares_acting"))
+
+
+def keeps(part, *names):
+    """Whether an object's methods of these names are those of the class of this package that it is or derives from."""
+    cls = type(part)
+    if not issubclass(cls, Declared) or not vars(part).keys().isdisjoint(names):
+        return False
+    return all(getattr(cls, name) is getattr(_declaring(cls), name, None) for name in names)
 
 
 def acts_natively(part):

@@ -192,8 +192,8 @@ def test_schedulers_take_every_emitter(kind, place):
         solutions = scheduler.ask()
         scheduler.tell(*sphere(solutions), **fields(len(solutions)))
     assert archive.stats.num_elites > 0
-    # Whatever the engine can do it does: archives without cells are called from Python.
-    assert scheduler._is_native == (place not in ("local competition", "dns"))
+    # Whatever the engine can do it does.
+    assert scheduler._is_native
 
 
 @every_archive

@@ -7,7 +7,6 @@ use luminary::emitter::{
     ArborescenceConfig, Emitter, EmitterConfig, EmitterShape, EmitterState as SavedState, EvolutionConfig, Feedback,
     GaussianConfig, GradientOperatorConfig, Gradients, IsoLineConfig, Scale, Selection,
 };
-use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::Precision;
 use luminary::strategy::gradient::GradientConfig;
@@ -22,6 +21,7 @@ use crate::archive::NativeArchive;
 use crate::convert::{OrRaise, Reduced, Saved, lock, pairs, slice, status_of};
 use crate::elites::{NoElites, PythonElites};
 use crate::emitter_state::{EmitterState, precision_name, precision_of};
+use crate::ranker::{ColumnArray, Columns, ranker_config};
 use crate::strategy::strategy_config;
 
 /// Draws of a whole solution before it is clipped. pyribs draws for ever, which with many bounded components is what it
@@ -251,7 +251,8 @@ impl NativeEmitter {
         PyArray1::from_vec(py, solutions).reshape([n_rows, dim])
     }
 
-    /// Tells what became of rows; `archive` is a native archive or any Python one.
+    /// Tells what became of rows; `archive` is a native archive or any Python one. `columns` are those that the ranker
+    /// reads beside the others.
     fn tell<'py>(
         &self,
         py: Python<'py>,
@@ -261,11 +262,15 @@ impl NativeEmitter {
         measures: PyReadonlyArray2<'py, f64>,
         status: PyReadonlyArray1<'py, i32>,
         value: PyReadonlyArray1<'py, f64>,
+        columns: Vec<ColumnArray<'py>>,
     ) -> PyResult<()> {
         let native = archive.cast::<NativeArchive>().ok().cloned();
         let status: Vec<_> = slice(&status)?.iter().map(|&number| status_of(number)).collect();
         let solutions = slice(&solutions)?;
+        let columns = Columns::new(&columns, status.len())?;
+        py.detach(|| columns.check(&*lock(&self.state)))?;
         let feedback = Feedback::new(solutions, slice(&objectives)?, slice(&measures)?, &status, slice(&value)?);
+        let feedback = columns.in_feedback(feedback);
         match native {
             Some(native) => {
                 let native = native.get();
@@ -385,18 +390,6 @@ fn solution_bounds(bounds: Option<(Vec<f64>, Vec<f64>)>) -> Option<Bounds> {
 pub(crate) fn resample_bounds(bounds: Option<(Vec<f64>, Vec<f64>)>) -> Option<Bounds> {
     let rule = BoundsRule::Resample { max_tries: MAX_RESAMPLES };
     bounds.map(|(lower, upper)| Bounds { lower, upper, rule })
-}
-
-fn ranker_config(name: &str) -> PyResult<RankerConfig> {
-    Ok(match name {
-        "imp" => RankerConfig::Improvement,
-        "2imp" => RankerConfig::TwoStageImprovement,
-        "obj" => RankerConfig::Objective,
-        "2obj" => RankerConfig::TwoStageObjective,
-        "rd" => RankerConfig::RandomDirection,
-        "2rd" => RankerConfig::TwoStageRandomDirection,
-        _ => return Err(PyValueError::new_err(format!("expected a native ranker, found {name:?}"))),
-    })
 }
 
 fn selection_config(name: &str) -> PyResult<Selection> {

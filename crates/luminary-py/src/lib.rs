@@ -18,6 +18,7 @@ mod evaluate;
 mod extra_arrays;
 mod folder;
 mod kmeans;
+mod ranker;
 mod relay;
 mod run;
 mod saved_archive;
@@ -45,6 +46,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(checkpoint::read_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::read_attachment, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::write_checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(ranker::pareto_order, module)?)?;
     module.add_function(wrap_pyfunction!(run::presets, module)?)?;
     Ok(())
 }

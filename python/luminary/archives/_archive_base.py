@@ -33,6 +33,11 @@ class ArchiveBase(ABC):
         1
     """
 
+    #: What :meth:`add` returns beside the status of each solution; None if nobody knows.
+    _reported = None
+    #: Names of the extra fields that :meth:`add` takes; None for any.
+    _told_fields = None
+
     def __init__(self, *, solution_dim, objective_dim, measure_dim):
         self._solution_dim = solution_dim
         self._objective_dim = objective_dim

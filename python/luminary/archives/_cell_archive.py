@@ -13,6 +13,7 @@ class CellArchive(EngineArchive):
 
     _acts_natively = True
     _has_thresholds = True
+    _reported = ("value",)
 
     def __init__(self, *, learning_rate, threshold_min, dtypes, **settings):
         super().__init__(dtypes=dtypes, **settings)

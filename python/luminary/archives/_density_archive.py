@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._declared import Declared
 from luminary._native import NativeArchive
 from luminary._optional import needed_by
 from luminary._seed import native_seed
@@ -13,7 +14,7 @@ from luminary.archives._normalising_flow import NormalisingFlow
 from luminary.archives._settings import parse_dtypes
 
 
-class DensityArchive(ArchiveBase):
+class DensityArchive(Declared, ArchiveBase):
     """Estimates how densely solutions lie in measure space (density descent search; Lee et al., 2024).
 
     A buffer holds a uniform sample of all measures ever added, by reservoir sampling (Li, 1994). There are no elites, so
@@ -49,6 +50,10 @@ class DensityArchive(ArchiveBase):
         >>> bool(near > far)
         True
     """
+
+    # Schedulers call it, because some of its estimates are Python's.
+    _acts_natively = False
+    _reported = ("density",)
 
     def __init__(
         self,
@@ -126,6 +131,10 @@ class DensityArchive(ArchiveBase):
         check_batch_shape(measures, "measures", self._measure_dim, "measure_dim")
         check_finite(measures, "measures")
         return measures
+
+    def _check_add(self, solution, objective, measures, **fields):
+        """Raises what :meth:`add` would raise for a batch, and changes nothing."""
+        self._checked_measures(measures)
 
     def add(self, solution, objective, measures, **fields):
         """Takes measures into account.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._declared import Declared
 from luminary._validate import check_batch_shape, check_batch_size, check_finite, check_is_1d
 from luminary.archives._archive_base import ArchiveBase
 from luminary.archives._cvt_archive import CVTArchive
@@ -11,7 +12,7 @@ from luminary.archives._grid_archive import GridArchive
 from luminary.archives._settings import parse_dtypes
 
 
-class DiscountArchive(ArchiveBase):
+class DiscountArchive(Declared, ArchiveBase):
     """Judges solutions by a model of the threshold at every point of measure space (Tjanaka, 2026).
 
     It keeps no elites, that is what ``result_archive`` is for. Call :meth:`init_discount_model` before the first
@@ -56,6 +57,10 @@ class DiscountArchive(ArchiveBase):
         >>> archive.train_discount_model()["solution_targets"]
         array([1.])
     """
+
+    # Schedulers call it, because its model is Python's.
+    _acts_natively = False
+    _reported = ("value", "discount")
 
     def __init__(
         self,
@@ -136,6 +141,16 @@ class DiscountArchive(ArchiveBase):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
+        objective, measures = self._checked(solution, objective, measures, fields)
+        discount = np.asarray(self._manager.inference(measures)).astype(objective.dtype)
+        if discount.shape != objective.shape:
+            raise ValueError(f"expected discounts of shape {objective.shape} from the model, found {discount.shape}")
+        self._told = objective, measures, discount
+        status = np.where(objective > discount, 2, 0).astype(np.int32)
+        return {"status": status, "value": objective - discount, "discount": discount}
+
+    def _checked(self, solution, objective, measures, fields):
+        """Objectives and measures of a batch as arrays of the archive's dtypes."""
         solution = np.asarray(solution, dtype=self._dtypes["solution"])
         check_batch_shape(solution, "solution", self._solution_dim, "solution_dim")
         objective = np.asarray(objective, dtype=self._dtypes["objective"])
@@ -146,12 +161,11 @@ class DiscountArchive(ArchiveBase):
             check_batch_size(np.asarray(values), name, len(solution))
         check_finite(objective, "objective")
         check_finite(measures, "measures")
-        discount = np.asarray(self._manager.inference(measures)).astype(objective.dtype)
-        if discount.shape != objective.shape:
-            raise ValueError(f"expected discounts of shape {objective.shape} from the model, found {discount.shape}")
-        self._told = objective, measures, discount
-        status = np.where(objective > discount, 2, 0).astype(np.int32)
-        return {"status": status, "value": objective - discount, "discount": discount}
+        return objective, measures
+
+    def _check_add(self, solution, objective, measures, **fields):
+        """Raises what is wrong with a batch for :meth:`add`, and changes nothing."""
+        self._checked(solution, objective, measures, fields)
 
     def init_discount_model(self):
         """Teaches the model ``threshold_min`` at the centres of cells; returns what :meth:`train_discount_model` does."""

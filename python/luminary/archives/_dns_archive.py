@@ -40,6 +40,9 @@ class DNSArchive(NearestArchive):
         ([9.0, 0.5, inf], [2, 0, 2])
     """
 
+    _acts_natively = True
+    _reported = ("dns",)
+
     def __init__(
         self,
         *,

@@ -235,6 +235,17 @@ class EngineArchive(Declared, EliteReader):
             extra[name] = stretched(field_value(values, shape, dtype)[None], name, 1, shape)
         return solution[None], objective.reshape(1), measures, extra
 
+    @property
+    def _told_fields(self):
+        return self._extra_desc.keys()
+
+    def _check_add(self, solution, objective, measures, **fields):
+        """Raises what :meth:`add` would raise for a batch, and changes nothing."""
+        _, objective, measures, extra = self._checked(solution, objective, measures, fields)
+        if extra.keys() != self._extra_desc.keys():
+            with self._lock:
+                self._check_fields(extra, as_native(objective), as_native(measures), self._found_cells(measures))
+
     def _default_objective(self, n_rows):
         """What stands for objectives that were not given."""
         raise ValueError("objective cannot be None")

@@ -10,9 +10,6 @@ from luminary.archives._engine_archive import EngineArchive
 class NearestArchive(EngineArchive):
     """An archive without cells: measures belong to the nearest elite, and the index of an elite is its position."""
 
-    # Without an objective, which these archives allow, rankers say what they miss only when they are called here.
-    _acts_natively = False
-
     def _default_objective(self, n_rows):
         return np.zeros(n_rows)
 

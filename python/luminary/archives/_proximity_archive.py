@@ -48,6 +48,8 @@ class ProximityArchive(NearestArchive):
         [0, 2]
     """
 
+    _acts_natively = True
+
     def __init__(
         self,
         *,
@@ -105,6 +107,20 @@ class ProximityArchive(NearestArchive):
                 self._decay,
             )
         )
+
+    @property
+    def _reported(self):
+        return ("value", "novelty", "local_competition") if self._local_competition else ("novelty",)
+
+    def _default_objective(self, n_rows):
+        if self._local_competition:
+            raise ValueError("If local competition is turned on, objective must be passed in to add() and add_single().")
+        return super()._default_objective(n_rows)
+
+    def _is_native_throughout(self):
+        # A threshold that decays is rounded to the precision of the measures after each batch.
+        is_exact = self._decay is None or self._dtypes["measures"] == np.float64
+        return super()._is_native_throughout() and is_exact
 
     @property
     def capacity(self):
@@ -173,8 +189,6 @@ class ProximityArchive(NearestArchive):
         Raises:
             ValueError: A wrong shape or a value that is not finite. The archive is unchanged.
         """
-        if objective is None and self._local_competition:
-            raise ValueError("If local competition is turned on, objective must be passed in to add().")
         return self._add_rows(*self._checked(solution, objective, measures, fields))
 
     def _add_rows(self, solution, objective, measures, extra):
@@ -205,6 +219,4 @@ class ProximityArchive(NearestArchive):
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        if objective is None and self._local_competition:
-            raise ValueError("If local competition is turned on, objective must be passed in to add_single().")
         return self._add_rows(*self._checked_single(solution, objective, measures, fields))

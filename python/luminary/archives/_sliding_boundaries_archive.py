@@ -43,6 +43,7 @@ class SlidingBoundariesArchive(EngineArchive):
     """
 
     _acts_natively = True
+    _reported = ("value",)
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from luminary._validate import (
 from luminary.archives._elite_reader import EliteReader
 from luminary.archives._engine_archive import EngineArchive
 from luminary.emitters._emitter_base import archive_dtypes
+from luminary.emitters.rankers import _RANKERS, _REQUIRED, required_field
 
 
 def native_archive(archive):
@@ -91,17 +92,18 @@ def _numbers(measures):
 
 def tell_native(native, archive, data, info, ranker):
     """Hands checked results to a native emitter with the native ranker of this name."""
-    # Archives without thresholds return no value; only improvement rankers need one.
-    needs_value = ranker in ("imp", "2imp")
-    if data["objective"] is None and ranker in ("obj", "2obj"):
-        raise ValueError("objective cannot be None because the emitter ranks by objective")
     elites = native_archive(archive)
     n_rows = len(data["solution"])
+    ranker_name = _RANKERS[ranker].__name__
+    columns = {name: as_native(required_field(ranker_name, name, data, info)) for name in _REQUIRED[ranker]}
+    # Archives without thresholds return no value; only improvement rankers need one.
+    value = columns.pop("value", np.zeros(n_rows))
     native.tell(
         archive if elites is None else elites,
         as_native(data["solution"]).reshape(n_rows, -1) if n_rows else np.empty((0, 1)),
         np.zeros(n_rows) if data["objective"] is None else as_native(data["objective"]),
         _numbers(data["measures"]),
         np.ascontiguousarray(info["status"], dtype=np.int32),
-        as_native(info["value"] if needs_value else np.zeros(n_rows)),
+        value,
+        list(columns.items()),
     )

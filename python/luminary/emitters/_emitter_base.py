@@ -106,6 +106,12 @@ class EmitterBase(Declared, ABC):
         solutions = np.clip(solutions, self._lower_bounds, self._upper_bounds)
         return solutions.astype(solution_dtype(self._archive), copy=False)
 
+    #: Fields that the emitter needs of what the archive's ``add`` returns, or of what is told with the solutions.
+    _required_fields: tuple[str, ...] = ()
+
+    def _check_objective(self, objective):
+        """Raises ValueError if the emitter learns from objectives and there are none."""
+
     def _check_gradients(self):
         """Raises RuntimeError if gradients must be told before the next :meth:`ask`."""
 

@@ -12,7 +12,7 @@ from luminary.emitters._common import check_told, native_bounds, tell_native
 from luminary.emitters._emitter_base import EmitterBase, solution_dtype
 from luminary.emitters.opt import _NATIVE_STRATEGIES, _get_es
 from luminary.emitters.opt._native_strategy import is_native_shape, native_arguments
-from luminary.emitters.rankers import _NATIVE, _get_ranker
+from luminary.emitters.rankers import _RANKERS, _REQUIRED, _get_ranker
 
 
 class LearningEmitter(EmitterBase):
@@ -54,7 +54,7 @@ class LearningEmitter(EmitterBase):
     def _start(self, ranker, es, es_kwargs, batch_size, seed, is_native=True):
         """Builds the native emitter, or ranker and strategy when any part is not the engine's."""
         ranker_class, es_class, es_kwargs = _get_ranker(ranker), _get_es(es), dict(es_kwargs or {})
-        self._native, self._native_ranker = None, _name_of(ranker_class, _NATIVE)
+        self._native, self._native_ranker = None, _name_of(ranker_class, _RANKERS)
         es_name = _name_of(es_class, _NATIVE_STRATEGIES)
         if is_native and self._native_ranker is not None and es_name is not None:
             is_bounded = native_bounds(*self._search_bounds()) is not None
@@ -135,10 +135,20 @@ class LearningEmitter(EmitterBase):
 
     # Learning.
 
+    @property
+    def _required_fields(self):
+        """Fields that the ranker reads of what the archive reports, or of what is told with the solutions."""
+        return getattr(self._ranker, "requires", ()) if self._native is None else _REQUIRED[self._native_ranker]
+
+    def _check_objective(self, objective):
+        if objective is None and self._native_ranker in ("obj", "2obj"):
+            raise ValueError("objective cannot be None because the emitter ranks by objective")
+
     def _tell(self, solution, objective, measures, add_info, fields):
         """Ranks the solutions, adapts the strategy and restarts it if need be."""
         data, info = check_told(self._archive, solution, objective, measures, add_info, fields)
         self._check_ready()
+        self._check_objective(data["objective"])
         if len(data["solution"]) > self._batch_size:
             raise ValueError(
                 f"Expected at most {self._batch_size} solutions, those of ask(), but there are {len(data['solution'])}."

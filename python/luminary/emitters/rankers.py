@@ -1,8 +1,9 @@
 """Rankers: which solutions an emitter learns from first.
 
 Emitters take them as classes, as any callable that takes a seed, or by name: ``imp``, ``2imp``, ``obj``, ``2obj``,
-``rd``, ``2rd``, ``nov``, ``density``, ``nslc`` and ``nslc_classic``; full class names work too. The first six have
-native twins that emitters use when they are named or given as these very classes.
+``rd``, ``2rd``, ``nov``, ``density``, ``nslc`` and ``nslc_classic``; full class names work too. All of them have twins in
+the engine, which emitters use when rankers are named or given as these very classes. The classes themselves rank for
+emitters with parts written in Python, and order equal rows as pyribs does.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+
+from luminary._native import pareto_order
+from luminary._validate import as_native
 
 __all__ = [
     "DensityRanker",
@@ -41,6 +45,10 @@ class RankerBase(ABC):
         >>> order.tolist()
         [1, 2, 0]
     """
+
+    #: Names of the fields that :meth:`rank` reads beside status, solutions, objectives and measures: of what the
+    #: archive's ``add`` returned, or else of the data. A scheduler is refused when its archive is known to have none.
+    requires: tuple[str, ...] = ()
 
     def __init__(self, seed=None):
         self._rng = np.random.default_rng(seed)
@@ -89,12 +97,16 @@ class _OneStage:
 class ImprovementRanker(_OneStage, RankerBase):
     """By improvement over the cell's threshold (CMA-MAE)."""
 
+    requires = ("value",)
+
     def _values(self, data, add_info):
         return add_info["value"]
 
 
 class TwoStageImprovementRanker(_TwoStage, RankerBase):
     """By status, then by improvement (CMA-ME)."""
+
+    requires = ("value",)
 
     def _values(self, data, add_info):
         return add_info["value"]
@@ -152,12 +164,16 @@ class TwoStageRandomDirectionRanker(_RandomDirection, _TwoStage, RankerBase):
 class NoveltyRanker(_OneStage, RankerBase):
     """By the ``novelty`` that the archive's ``add`` returned."""
 
+    requires = ("novelty",)
+
     def _values(self, data, add_info):
         return add_info["novelty"]
 
 
 class DensityRanker(RankerBase):
     """By the ``density`` that the archive's ``add`` returned, the lowest first."""
+
+    requires = ("density",)
 
     def rank(self, emitter, archive, data, add_info):
         """Rows by density, ascending; see RankerBase.rank."""
@@ -182,26 +198,16 @@ class NSLCRanker(RankerBase):
         """Name of the third value, or None."""
         return self._diversity_field
 
+    @property
+    def requires(self):
+        """Novelty, local competition, and the third value if there is one."""
+        names = ("novelty", "local_competition")
+        return names if self._diversity_field is None else (*names, self._diversity_field)
+
     def rank(self, emitter, archive, data, add_info):
         """Rows by front, then by crowding distance; see RankerBase.rank."""
-        for name in ("novelty", "local_competition"):
-            if name not in add_info:
-                raise KeyError(
-                    f"NSLCRanker requires a '{name}' field in add_info. Use an archive that returns {name} from add(), "
-                    "such as ProximityArchive with local_competition=True."
-                )
-        columns = [add_info["novelty"], add_info["local_competition"]]
-        field = self._diversity_field
-        if field is not None:
-            if field not in add_info and field not in data:
-                raise KeyError(
-                    f"diversity_field='{field}' was not found in add_info or data. Provide the field when calling the "
-                    "ranker or set diversity_field=None to fall back to crowding distance."
-                )
-            columns.append(add_info[field] if field in add_info else data[field])
-        values = np.stack([np.asarray(column, dtype=np.float64) for column in columns], axis=-1)
-        order = [front[np.argsort(-_crowding(values[front]), kind="stable")] for front in _fronts(values)]
-        return np.concatenate(order) if order else np.empty(0, dtype=np.int64), values
+        columns = [as_native(required_field("NSLCRanker", name, data, add_info)) for name in self.requires]
+        return pareto_order(*columns), np.stack(columns, axis=-1)
 
 
 class NSLCClassicRanker(NSLCRanker):
@@ -215,51 +221,39 @@ class NSLCClassicRanker(NSLCRanker):
         super().__init__(seed, diversity_field="genotypic_diversity")
 
 
-def _fronts(values):
-    """Rows by Pareto front (Deb et al., 2002, Section III.A), each in the order in which the sort finds its rows."""
-    at_least = (values[:, None] >= values[None]).all(axis=2)
-    dominates = at_least & (values[:, None] > values[None]).any(axis=2)
-    n_dominating = dominates.sum(axis=0)
-    front = np.flatnonzero(n_dominating == 0)
-    while len(front):
-        yield front
-        following = []
-        for row in front:
-            for dominated in np.flatnonzero(dominates[row]):
-                n_dominating[dominated] -= 1
-                if n_dominating[dominated] == 0:
-                    following.append(dominated)
-        front = np.array(following, dtype=np.int64)
+def required_field(ranker, name, data, add_info):
+    """The values of a field that a ranker requires: what ``add`` returned comes before the data."""
+    if name in add_info:
+        return add_info[name]
+    if name in _REPORTED:
+        raise KeyError(
+            f"{ranker} requires a '{name}' field in add_info. Use an archive that returns {name} from add(), such as "
+            "ProximityArchive with local_competition=True."
+        )
+    if name not in data:
+        raise KeyError(
+            f"diversity_field='{name}' was not found in add_info or data. Provide the field when calling the ranker or "
+            "set diversity_field=None to fall back to crowding distance."
+        )
+    return data[name]
 
 
-def _crowding(values):
-    """Crowding distance within a front (Deb et al., 2002, Section III.B)."""
-    distance = np.zeros(len(values))
-    for column in values.T:
-        # From the largest on: of equals, the first is at the top and the last at the bottom.
-        order = np.argsort(-column, kind="stable")
-        span = column[order[0]] - column[order[-1]]
-        distance[order[[0, -1]]] = np.inf
-        if span > 0 and len(values) > 2:
-            distance[order[1:-1]] += (column[order[:-2]] - column[order[2:]]) / span
-    return distance
-
-
-_NATIVE = {
+#: Fields that only an archive knows; telling them with the solutions means something else.
+_REPORTED = ("value", "novelty", "local_competition", "density")
+_RANKERS = {
     "imp": ImprovementRanker,
     "2imp": TwoStageImprovementRanker,
     "obj": ObjectiveRanker,
     "2obj": TwoStageObjectiveRanker,
     "rd": RandomDirectionRanker,
     "2rd": TwoStageRandomDirectionRanker,
-}
-_RANKERS = {
-    **_NATIVE,
     "nov": NoveltyRanker,
     "density": DensityRanker,
     "nslc": NSLCRanker,
     "nslc_classic": NSLCClassicRanker,
 }
+#: What the engine's ranker of each name requires.
+_REQUIRED = {name: ranker().requires for name, ranker in _RANKERS.items()}
 
 
 def _get_ranker(ranker):

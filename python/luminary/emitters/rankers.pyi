@@ -24,6 +24,8 @@ __all__ = [
 
 class RankerBase(ABC):
     _rng: np.random.Generator
+    @property
+    def requires(self) -> tuple[str, ...]: ...
     def __init__(self, seed: Any = None) -> None: ...
     @abstractmethod
     def rank(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._declared import keeps
 from luminary.archives._engine_archive import EngineArchive
+from luminary.emitters.rankers import _REPORTED
 
 
 def check_emitters(emitters, what):
@@ -27,6 +29,36 @@ def check_emitters(emitters, what):
             "emitters are unique instances."
         )
     return solution_dims[0] if solution_dims else None
+
+
+def check_rankers(archive, emitters):
+    """Raises ValueError if an emitter ranks by something that the archive is known not to report.
+
+    Classes of users may report or learn from anything, so nothing is known of them.
+    """
+    reported = archive._reported if keeps(archive, "add", "add_single") else None
+    if reported is None:
+        return
+    told = archive._told_fields
+    for emitter in emitters:
+        names = emitter._required_fields if keeps(emitter, "tell") else ()
+        for name in names:
+            may_be_told = name not in _REPORTED and (told is None or name in told)
+            if name not in reported and not may_be_told:
+                raise ValueError(
+                    f"expected an archive that reports '{name}', because the ranker of a {type(emitter).__name__} reads it, "
+                    f"found a {type(archive).__name__} that does not, nor has an extra field of this name"
+                )
+
+
+def check_told(archives, emitters, solution, data):
+    """Raises what the parts would raise about results before any of them has changed, as far as they are known."""
+    for archive in archives:
+        if keeps(archive, "add", "add_single"):
+            archive._check_add(solution, **data)
+    for emitter in emitters:
+        if keeps(emitter, "tell"):
+            emitter._check_objective(data["objective"])
 
 
 def check_order_of_asks(pending, last_called, call):

@@ -12,7 +12,14 @@ from luminary._seed import native_seed
 from luminary._validate import as_native, check_finite, check_is_1d, field_array, shape_tuple
 from luminary.archives._engine_archive import EngineArchive
 from luminary.emitters._common import check_jacobian, check_jacobian_shape
-from luminary.schedulers._checks import check_order_of_asks, is_native_pair, object_shapes, status_of_rows
+from luminary.schedulers._checks import (
+    check_order_of_asks,
+    check_rankers,
+    check_told,
+    is_native_pair,
+    object_shapes,
+    status_of_rows,
+)
 from luminary.schedulers._ticketing import Ticketing
 
 _STILL_EMPTY = (
@@ -45,6 +52,7 @@ class SchedulerCore(Ticketing):
                 f"`archive` has same id as `result_archive` -- Note that `{type(self).__name__}.result_archive` already "
                 "defaults to be the same as `archive` if you pass `result_archive=None`"
             )
+        check_rankers(archive, emitters)
         self._archive, self._result_archive, self._add_mode = archive, result_archive, add_mode
         # The last call, and the call whose solutions are waiting to be told.
         self._last_called = None
@@ -213,8 +221,10 @@ class SchedulerCore(Ticketing):
     def _tell_natively(self, data, jacobian):
         archive = self._archive
         if data["objective"] is None or data.keys() != {"objective", "measures", *archive._extra_desc}:
-            # The archive says what is wrong with them, if any row would come in.
-            archive.add(self._cur_solutions, **data)
+            # The parts say what is wrong with that, if any row would come in.
+            self._check_told(data)
+        if data["objective"] is None:
+            data["objective"] = archive._default_objective(len(self._cur_solutions))
         objective = np.asarray(data["objective"], dtype=archive._dtypes["objective"])
         check_is_1d(objective, "objective")
         measures = archive._shaped_measures(data["measures"])
@@ -235,6 +245,10 @@ class SchedulerCore(Ticketing):
             raise
         self._note_changes()
 
+    def _check_told(self, data):
+        archives = [archive for archive in (self._archive, self._result_archive) if archive is not None]
+        check_told(archives, self._parts, self._cur_solutions, data)
+
     def _note_changes(self):
         """Tells the archives that the engine has changed them."""
         self._archive._note_change()
@@ -246,6 +260,7 @@ class SchedulerCore(Ticketing):
         n_rows = len(self._cur_solutions)
         if jacobian is not None:
             jacobian = check_jacobian(self._archive, jacobian, n_rows)
+        self._check_told(data)
         add_info = self._add(self._archive, data)
         if self._result_archive is not None:
             self._add(self._result_archive, data)
@@ -279,7 +294,9 @@ class SchedulerCore(Ticketing):
             single = {name: None if values is None else values[row] for name, values in data.items()}
             for name, value in archive.add_single(solution, **single).items():
                 collected.setdefault(name, []).append(value)
-        return {name: np.asarray(values) for name, values in collected.items()}
+        arrays = {name: np.asarray(values) for name, values in collected.items()}
+        # Archives without cells answer with arrays of length one.
+        return {name: array.ravel() if array.size == len(array) else array for name, array in arrays.items()}
 
     # Saving.
 

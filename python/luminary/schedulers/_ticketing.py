@@ -110,7 +110,9 @@ class Ticketing:
         Raises:
             ValueError: A wrong shape or a value that is not finite.
         """
-        if not self._is_native or fields.keys() != self._archive._extra_desc.keys():
+        # The engine's answer has what archives with thresholds report.
+        is_native = self._is_native and self._archive._reported == ("value",)
+        if not is_native or fields.keys() != self._archive._extra_desc.keys():
             info = self._archive.add(solution, objective, measures, **fields)
             if self._result_archive is not None:
                 self._result_archive.add(solution, objective, measures, **fields)
