@@ -1,5 +1,7 @@
 """Promises of the archive whose thresholds are a model."""
 
+import pickle
+
 import numpy as np
 import pytest
 import ribs.archives
@@ -101,3 +103,62 @@ def test_wrong_calls():
         archive.add(np.zeros((2, 3)), [0, 0], np.zeros((2, 2)))
     with pytest.raises(NotImplementedError):
         archive.sample_elites(1)
+
+
+def batch_of(n_rows, seed=2):
+    solutions = np.random.default_rng(seed).uniform(-1, 1, (n_rows, 3))
+    return solutions, *sphere(solutions)
+
+
+def test_an_exception_of_the_model_comes_out_as_it_is_and_the_last_batch_stays():
+    archive, _ = make(luminary.archives)
+    twin, _ = make(luminary.archives)
+    for each in (archive, twin):
+        each.add(*batch_of(5))
+    model = archive.discount_model_manager
+
+    class Broken(Exception):
+        pass
+
+    def fail(*arguments):
+        raise Broken("out of memory")
+
+    model.inference = fail
+    with pytest.raises(Broken, match="out of memory"):
+        archive.add(*batch_of(9, seed=3))
+    model.inference = lambda measures: np.full(len(measures), np.nan)
+    with pytest.raises(ValueError, match="expected finite values in the discount model's answers"):
+        archive.add(*batch_of(9, seed=3))
+    del model.inference
+    check_same(archive.train_discount_model(), twin.train_discount_model())
+    model.training_loop = fail
+    with pytest.raises(Broken, match="out of memory"):
+        archive.train_discount_model()
+    with pytest.raises(Broken, match="out of memory"):
+        archive.init_discount_model()
+    del model.training_loop
+    assert archive.train_discount_model()["epochs"] == 1
+
+
+def test_a_model_that_uses_its_archive_is_told_so():
+    archive, _ = make(luminary.archives)
+    archive.discount_model_manager.inference = lambda measures: archive.add(*batch_of(3))["discount"]
+    with pytest.raises(RuntimeError, match="discount model is at work"):
+        archive.add(*batch_of(3))
+    del archive.discount_model_manager.inference
+    assert archive.add(*batch_of(3))["status"].tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_pickled_archive_goes_on_where_it_was(dtype):
+    archive, _ = make(luminary.archives, dtype=dtype)
+    archive.init_discount_model()
+    info = archive.add(*batch_of(6))
+    assert info["value"].dtype == info["discount"].dtype == dtype
+    copy = pickle.loads(pickle.dumps(archive))
+    one, other = archive.train_discount_model(), copy.train_discount_model()
+    assert one.keys() == other.keys() and all(np.array_equal(values, other[name]) for name, values in one.items())
+    assert one["solution_measures"].dtype == one["solution_targets"].dtype == dtype
+    check_same(archive.add(*batch_of(6, seed=5)), copy.add(*batch_of(6, seed=5)))
+    with pytest.raises(ValueError, match="an earlier build"):
+        type(archive).__new__(type(archive)).__setstate__({"_told": None})

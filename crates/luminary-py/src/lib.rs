@@ -10,6 +10,7 @@ mod archive_config;
 mod archive_state;
 mod checkpoint;
 mod convert;
+mod discount;
 mod elite_arrays;
 mod elites;
 mod emitter;
@@ -37,6 +38,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     prepare_numpy(module.py());
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<archive::NativeArchive>()?;
+    module.add_class::<discount::NativeDiscountArchive>()?;
     module.add_class::<emitter::NativeEmitter>()?;
     module.add_class::<strategy::NativeStrategy>()?;
     module.add_class::<scheduler::NativeScheduler>()?;

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from luminary._declared import Declared
-from luminary._validate import check_batch_shape, check_batch_size, check_finite, check_is_1d
+from luminary._native import NativeDiscountArchive
+from luminary._validate import as_native, check_batch_shape, check_batch_size, check_finite, check_is_1d
 from luminary.archives._archive_base import ArchiveBase
+from luminary.archives._archive_lock import ArchiveLock
 from luminary.archives._cvt_archive import CVTArchive
 from luminary.archives._grid_archive import GridArchive
 from luminary.archives._settings import parse_dtypes
@@ -93,8 +95,27 @@ class DiscountArchive(Declared, ArchiveBase):
         self._manager, self._result_archive = discount_model_manager, result_archive
         self._init_train_points, self._empty_points = init_train_points, empty_points
         self._rng = np.random.default_rng(seed)
-        # Objectives, measures and discounts of the last add.
-        self._told = None
+        self._lock = ArchiveLock()
+        self._is_told = False
+        self._native = self._new_native()
+
+    def _new_native(self):
+        """The engine's archive over the model, with nothing added yet."""
+        model = _Model(self._manager, self._dtypes)
+        return NativeDiscountArchive(model, self._measure_dim, float(self._learning_rate), float(self._threshold_min))
+
+    def __getstate__(self):
+        return {**vars(self), "_native": self._native.to_bytes()}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        if "_native" not in state:
+            raise ValueError(
+                f"expected {type(self).__name__} as this build of luminary saves it, found one of an earlier build that "
+                "kept the last batch in Python: load it with that build"
+            )
+        self._native = self._new_native()
+        self._native.load_bytes(state["_native"])
 
     @property
     def empty(self):
@@ -139,15 +160,14 @@ class DiscountArchive(Declared, ArchiveBase):
             objective minus the discount) and ``"discount"``.
 
         Raises:
-            ValueError: A wrong shape or a value that is not finite.
+            ValueError: A wrong shape or a value that is not finite, also of the model's answers. An exception of the model
+                comes out as it is. The last batch is what it was then.
         """
         objective, measures = self._checked(solution, objective, measures, fields)
-        discount = np.asarray(self._manager.inference(measures)).astype(objective.dtype)
-        if discount.shape != objective.shape:
-            raise ValueError(f"expected discounts of shape {objective.shape} from the model, found {discount.shape}")
-        self._told = objective, measures, discount
-        status = np.where(objective > discount, 2, 0).astype(np.int32)
-        return {"status": status, "value": objective - discount, "discount": discount}
+        with self._lock:
+            status, value, discount = self._native.add(as_native(objective), as_native(measures))
+            self._is_told = self._is_told or len(objective) > 0
+        return {"status": status, "value": value.astype(objective.dtype), "discount": discount.astype(objective.dtype)}
 
     def _checked(self, solution, objective, measures, fields):
         """Objectives and measures of a batch as arrays of the archive's dtypes."""
@@ -169,7 +189,8 @@ class DiscountArchive(Declared, ArchiveBase):
 
     def init_discount_model(self):
         """Teaches the model ``threshold_min`` at the centres of cells; returns what :meth:`train_discount_model` does."""
-        return self._train(np.empty((0, self._measure_dim)), np.empty(0), self._init_train_points)
+        with self._lock:
+            return self._train(self._native.init_model, self._init_train_points)
 
     def train_discount_model(self):
         """Teaches the model the solutions last added, and ``threshold_min`` at the centres of empty cells.
@@ -184,21 +205,17 @@ class DiscountArchive(Declared, ArchiveBase):
         Raises:
             RuntimeError: Nothing was added yet.
         """
-        if self._told is None:
+        if not self._is_told:
             raise RuntimeError("Please call add() before calling train_discount_model().")
-        objective, measures, discount = self._told
-        moved = (1.0 - self._learning_rate) * discount + self._learning_rate * objective
-        return self._train(measures, np.where(objective > discount, moved, discount), self._empty_points)
+        with self._lock:
+            return self._train(self._native.train_model, self._empty_points)
 
-    def _train(self, measures, targets, n_empty):
+    def _train(self, train, n_empty):
         empty = self._empty_centres(n_empty)
-        all_measures = np.concatenate((measures, empty))
-        losses = self._manager.training_loop(
-            all_measures, np.concatenate((targets, np.full(len(empty), self._threshold_min)))
-        )
+        measures, targets, losses = train(as_native(empty))
         return {
-            "solution_measures": measures,
-            "solution_targets": targets,
+            "solution_measures": measures.astype(self._dtypes["measures"], copy=False),
+            "solution_targets": targets.astype(self._dtypes["objective"], copy=False),
             "empty_measures": empty,
             "epochs": len(losses),
             "losses": losses,
@@ -212,3 +229,24 @@ class DiscountArchive(Declared, ArchiveBase):
         if isinstance(result, CVTArchive):
             return result.centroids[cells]
         return (result.int_to_grid_index(cells) + 0.5) / result.dims * result.interval_size + result.lower_bounds
+
+
+class _Model:
+    """The discount model as the engine calls it, which knows numbers of double precision only."""
+
+    def __init__(self, manager, dtypes):
+        self._manager, self._dtypes = manager, dtypes
+
+    def predict(self, measures):
+        """The discount at each row of measures."""
+        discount = np.asarray(self._manager.inference(measures.astype(self._dtypes["measures"], copy=False)))
+        expected = (len(measures),)
+        if discount.shape != expected:
+            raise ValueError(f"expected discounts of shape {expected} from the model, found {discount.shape}")
+        return as_native(discount.astype(self._dtypes["objective"], copy=False))
+
+    def train(self, measures, targets):
+        """Teaches targets at measures; returns the loss of each epoch."""
+        measures = measures.astype(self._dtypes["measures"], copy=False)
+        targets = targets.astype(self._dtypes["objective"], copy=False)
+        return [float(loss) for loss in self._manager.training_loop(measures, targets)]

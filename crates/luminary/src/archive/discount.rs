@@ -16,7 +16,8 @@ use crate::serde_floats;
 
 /// A model of the threshold, learnt from examples.
 pub trait DiscountModel: Debug + Send + Sync {
-    /// Writes what the model says at each row of measures.
+    /// Writes what the model says at each row of measures. Something that is not finite says that it has failed: the rows
+    /// are refused then.
     fn predict(&self, measures: &[f64], out: &mut [f64]);
 
     /// Learns one target for each row of measures; returns the loss of each epoch.
@@ -132,7 +133,16 @@ impl DiscountArchive {
     /// # Errors
     /// A result archive without cells, or of other measures.
     pub fn init_model(&mut self, result: &dyn Archive) -> Result<Training, CallError> {
-        self.teach(Vec::new(), Vec::new(), self.config.n_initial, result)
+        let empty_measures = self.empty_centres(self.config.n_initial, result)?;
+        self.init_model_at(empty_measures)
+    }
+
+    /// As [`init_model`](Self::init_model), at points of the caller's choice.
+    ///
+    /// # Errors
+    /// Measures of the wrong length.
+    pub fn init_model_at(&mut self, empty_measures: Vec<f64>) -> Result<Training, CallError> {
+        self.teach(Vec::new(), Vec::new(), empty_measures)
     }
 
     /// Teaches the model the last batch, and `min_f` at the centres of empty cells.
@@ -143,25 +153,43 @@ impl DiscountArchive {
     /// # Errors
     /// Nothing was added yet, or a result archive without cells or of other measures.
     pub fn train_model(&mut self, result: &dyn Archive) -> Result<Training, CallError> {
-        let Some(told) = &self.told else { return Err(CallError::Order { expected: "add", found: "train_model" }) };
+        self.last_told()?;
+        let empty_measures = self.empty_centres(self.config.n_empty, result)?;
+        self.train_model_at(empty_measures)
+    }
+
+    /// As [`train_model`](Self::train_model), with points of the caller's choice for the empty cells.
+    ///
+    /// # Errors
+    /// Nothing was added yet, or measures of the wrong length.
+    pub fn train_model_at(&mut self, empty_measures: Vec<f64>) -> Result<Training, CallError> {
+        let told = self.last_told()?;
         let alpha = self.config.learning_rate;
         let target = |(&f, &discount): (&f64, &f64)| match f > discount {
             true => (1.0 - alpha) * discount + alpha * f,
             false => discount,
         };
         let targets = told.objectives.iter().zip(&told.discounts).map(target).collect();
-        self.teach(told.measures.clone(), targets, self.config.n_empty, result)
+        let measures = told.measures.clone();
+        self.teach(measures, targets, empty_measures)
+    }
+
+    fn last_told(&self) -> Result<&Told, CallError> {
+        self.told.as_ref().ok_or(CallError::Order { expected: "add", found: "train_model" })
     }
 
     fn teach(
         &mut self,
         solution_measures: Vec<f64>,
         solution_targets: Vec<f64>,
-        n_empty: usize,
-        result: &dyn Archive,
+        empty_measures: Vec<f64>,
     ) -> Result<Training, CallError> {
-        let empty_measures = self.empty_centres(n_empty, result)?;
-        let n_chosen = empty_measures.len() / self.measure_dim();
+        let found = empty_measures.len();
+        let n_chosen = found / self.measure_dim();
+        let expected = n_chosen * self.measure_dim();
+        if found != expected {
+            return Err(CallError::Length { what: "empty_measures", shape: "rows x measures", expected, found });
+        }
         let measures = [solution_measures.as_slice(), &empty_measures].concat();
         let mut targets = solution_targets.clone();
         targets.resize(targets.len() + n_chosen, self.config.min_f);

@@ -371,6 +371,23 @@ fn a_discount_archive_judges_by_its_model_and_teaches_it() {
 }
 
 #[test]
+fn callers_may_choose_where_a_discount_model_is_taught_that_nothing_is() {
+    let mut archive = discount_archive();
+    let training = archive.init_model_at(vec![0.0, 0.0, 1.0, -1.0]).unwrap();
+    assert_eq!((training.solution_targets.len(), training.empty_measures.len()), (0, 4));
+    let mut predicted = [0.0; 2];
+    archive.model().predict(&[0.0, 0.0, 0.5, 0.5], &mut predicted);
+    assert_eq!(predicted, [-3.0, 0.0], "taught at the first point and not at the second");
+    let order = CallError::Order { expected: "add", found: "train_model" };
+    assert_eq!(archive.train_model_at(Vec::new()).unwrap_err(), order);
+    add(&mut archive, &[Row { id: 0, measures: [0.0, 0.0], objective: 1.0 }]);
+    let length = archive.train_model_at(vec![0.0; 3]).unwrap_err();
+    assert!(matches!(length, CallError::Length { what: "empty_measures", expected: 2, found: 3, .. }), "{length}");
+    let training = archive.train_model_at(vec![1.0, 1.0]).unwrap();
+    assert_eq!((training.solution_targets, training.empty_measures), (vec![-2.0], vec![1.0, 1.0]));
+}
+
+#[test]
 fn a_discount_archive_refuses_what_it_cannot_use() {
     /// Answers NaN.
     #[derive(Debug)]
