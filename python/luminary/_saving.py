@@ -30,8 +30,8 @@ def save(thing, path):
     """Saves a scheduler with its archives and emitters, or a :class:`Run`, whole or not at all.
 
     The file is a checkpoint as the command line writes it, so damage is detected; :func:`load` reads it. Rust and the
-    command line go on with it if all parts of the scheduler are native: archives with cells, whose extra fields are
-    floats or short integers, and emitters that the engine knows. Archives and emitters can be saved on their own, too.
+    command line go on with it if all parts of the scheduler are native: archives whose extra fields are floats or short
+    integers, and emitters that the engine knows. Archives and emitters can be saved on their own, too.
 
     Args:
         thing: A :class:`Run`, or a scheduler, archive or emitter of this package. Classes of your own and fields of

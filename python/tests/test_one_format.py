@@ -257,7 +257,9 @@ def test_run_folders_take_schedulers(tmp_path):
 
 
 def called_in_python():
-    archive = ProximityArchive(solution_dim=DIM, measure_dim=2, k_neighbors=3, novelty_threshold=0.1)
+    # Its threshold is rounded in Python.
+    decay = {"threshold_decay_rate": 0.9, "dtype": np.float32}
+    archive = ProximityArchive(solution_dim=DIM, measure_dim=2, k_neighbors=3, novelty_threshold=0.1, **decay)
     return Scheduler(archive, [EMITTERS["gaussian"](archive)])
 
 

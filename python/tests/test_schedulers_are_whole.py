@@ -136,6 +136,9 @@ def test_searches_of_archives_without_cells_go_on_where_they_were_saved(ranker, 
     else:
         luminary.save(scheduler, tmp_path / "saved")
         restored = luminary.load(tmp_path / "saved")
+        assert restored._is_native
+        # It is the engine's file, with which others can go on too.
+        assert np.array_equal(luminary.Run.load(tmp_path / "saved").ask(), rows)
     for each in (scheduler, restored):
         each.tell(*sphere(rows))
         for _ in range(3):

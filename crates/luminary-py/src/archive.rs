@@ -3,7 +3,7 @@
 use std::sync::{Mutex, OnceLock};
 
 use luminary::archive::{
-    ArchiveConfig, Batch, CellArchive, CellIdx, Cells, DensityArchive, DnsArchive, ProximityArchive,
+    Archive, ArchiveConfig, Batch, CellArchive, CellIdx, Cells, DensityArchive, DnsArchive, ProximityArchive,
     SlidingBoundariesConfig,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -424,9 +424,14 @@ impl NativeArchive {
         Self::of(ArchiveState::new(archive.config().clone(), Box::new(archive)))
     }
 
+    /// An archive that the engine has built from this configuration.
+    pub(crate) fn built(config: ArchiveConfig, archive: Box<dyn Archive>) -> Self {
+        Self::of(ArchiveState::new(config, archive))
+    }
+
     fn build(config: ArchiveConfig) -> PyResult<Self> {
         let archive = config.build().or_raise()?;
-        Ok(Self::of(ArchiveState::new(config, archive)))
+        Ok(Self::built(config, archive))
     }
 
     fn of(state: ArchiveState) -> Self {

@@ -1,6 +1,5 @@
 //! Schedulers of native parts as the engine's checkpoints, and back.
 
-use std::any::Any;
 use std::iter::repeat_n;
 use std::sync::Mutex;
 
@@ -27,19 +26,18 @@ impl NativeScheduler {
     pub(super) fn snapshot(&self, attachment: &[u8]) -> Result<Option<Vec<u8>>, CheckpointError> {
         let Members::Native(members) = &self.members else { return Ok(None) };
         let precision = members.precision();
+        let config = SchedulerConfig {
+            result: members.result.as_ref().map(config_of),
+            emitters: members.emitter_groups(),
+            ..self.settings.config(config_of(&members.archive))
+        };
         let bytes = self.with_parts(|protocol, parts| {
-            let Some(archive) = config_of(&*parts.archive) else { return Ok(None) };
-            let config = SchedulerConfig {
-                result: parts.result.as_deref().and_then(config_of),
-                emitters: members.emitter_groups(),
-                ..self.settings.config(archive)
-            };
             protocol.set_precision(precision);
-            protocol.to_checkpoint(&config, parts, Some(attachment)).map(Some)
+            protocol.to_checkpoint(&config, parts, Some(attachment))
         })?;
         // Python's emitters may have settings that the engine refuses, such as the better half of a single row, and its
         // users may ask and tell parts by themselves. So the bytes are read before anybody relies on them.
-        Ok(bytes.filter(|bytes| Scheduler::from_checkpoint(bytes).is_ok()))
+        Ok(Some(bytes).filter(|bytes| Scheduler::from_checkpoint(bytes).is_ok()))
     }
 
     /// The scheduler in the engine's checkpoint.
@@ -47,7 +45,6 @@ impl NativeScheduler {
         let pool = threads::pool_of(threads)?;
         let parts = py.detach(|| Scheduler::from_checkpoint(bytes)).or_raise()?.into_parts();
         let OwnedParts { config, archive, result, emitters, mut protocol, .. } = parts;
-        let archive = cells_of(archive)?;
         let configs = config.emitters.into_iter().flat_map(|group| repeat_n(group.emitter, group.count));
         let emitters = configs.zip(emitters).map(|(config_of_emitter, emitter)| {
             let native =
@@ -55,11 +52,8 @@ impl NativeScheduler {
             Py::new(py, native)
         });
         let emitters = emitters.collect::<PyResult<Vec<_>>>()?;
-        let archive = Py::new(py, NativeArchive::from_archive(*archive))?;
-        let result = match result {
-            Some(result) => Some(Py::new(py, NativeArchive::from_archive(*cells_of(result)?))?),
-            None => None,
-        };
+        let archive = opened(py, archive, Some(&config.archive))?;
+        let result = result.map(|result| opened(py, result, config.result.as_ref())).transpose()?;
         protocol.set_threads(threads::of_pool(pool.as_ref()));
         let settings =
             Settings { seed: config.seed, order: config.order, add_mode: protocol.add_mode(), pool: config.pool };
@@ -86,12 +80,23 @@ impl NativeMembers {
     }
 }
 
-fn config_of(archive: &dyn Archive) -> Option<ArchiveConfig> {
-    archive.downcast_ref::<CellArchive>().map(|archive| archive.config().clone())
+/// The settings of an archive that Python holds.
+fn config_of(archive: &Py<NativeArchive>) -> ArchiveConfig {
+    let state = lock(archive.get().state());
+    own_config(&*state.archive).unwrap_or(&state.config).clone()
 }
 
-fn cells_of(archive: Box<dyn Archive>) -> PyResult<Box<CellArchive>> {
-    (archive as Box<dyn Any>)
-        .downcast()
-        .map_err(|_| PyValueError::new_err("expected archives with cells, found others"))
+/// The settings that an archive with cells has itself: its centroids may have been drawn since it was configured.
+fn own_config(archive: &dyn Archive) -> Option<&ArchiveConfig> {
+    archive.downcast_ref::<CellArchive>().map(CellArchive::config)
+}
+
+/// An archive of a checkpoint as a Python object.
+fn opened(py: Python<'_>, archive: Box<dyn Archive>, config: Option<&ArchiveConfig>) -> PyResult<Py<NativeArchive>> {
+    match own_config(&*archive).or(config).cloned() {
+        Some(config) => Py::new(py, NativeArchive::built(config, archive)),
+        None => {
+            Err(PyValueError::new_err("expected the settings of every archive in the checkpoint, found one without"))
+        }
+    }
 }
