@@ -9,7 +9,7 @@ from conftest import make_archive, sphere
 import luminary
 from luminary.archives import DensityArchive, DNSArchive, ProximityArchive
 from luminary.emitters import EvolutionStrategyEmitter, GaussianEmitter
-from luminary.emitters.rankers import RankerBase
+from luminary.emitters.rankers import ImprovementRanker, RankerBase
 from luminary.schedulers import BanditScheduler, Scheduler
 
 START = {"x0": [0.0] * 3, "batch_size": 8, "seed": 1}
@@ -76,6 +76,22 @@ def test_a_ranker_that_the_archive_cannot_serve_is_refused_when_the_scheduler_is
         Scheduler(searched, [emitter], result)
     with pytest.raises(ValueError, match=f"reports '{field}'"):
         BanditScheduler(searched, [emitter], result, num_active=1)
+
+
+def test_a_ranker_that_ranks_in_its_own_way_does_not_need_what_its_base_class_reads():
+    class FirstMeasure(ImprovementRanker):
+        def rank(self, emitter, archive, data, add_info):
+            values = data["measures"][:, 0]
+            return np.argsort(values), values
+
+    class Renamed(ImprovementRanker):
+        pass
+
+    archive = near()
+    scheduler = Scheduler(archive, [learner(archive, ranker=FirstMeasure)])
+    scheduler.tell(*sphere(scheduler.ask()))
+    with pytest.raises(ValueError, match="reports 'value'"):
+        Scheduler(archive, [learner(archive, ranker=Renamed)])
 
 
 CAN_SERVE = [
@@ -166,6 +182,15 @@ def test_injected_solutions_are_reported_as_when_they_are_added():
     assert {name: values.tolist() for name, values in info.items()} == {
         name: values.tolist() for name, values in expected.items()
     }
+
+
+@pytest.mark.parametrize("kind", [EvolutionStrategyEmitter, Watched])
+def test_an_injection_that_one_archive_refuses_changes_neither(kind):
+    searched, result = near(), make_archive()
+    scheduler = Scheduler(searched, [learner(searched, kind, ranker="nov")], result)
+    with pytest.raises(ValueError, match="objective"):
+        scheduler.inject(np.zeros((2, 3)), None, np.zeros((2, 2)))
+    assert searched.empty and result.empty
 
 
 def test_a_missing_field_is_named_when_an_emitter_is_told_by_hand():

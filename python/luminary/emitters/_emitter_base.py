@@ -73,6 +73,8 @@ class EmitterBase(Declared, ABC):
     """
 
     _acting = ("ask", "tell", "ask_dqd", "tell_dqd")
+    #: Fields that the emitter needs of what the archive's ``add`` returns, or of what is told with the solutions.
+    _required_fields: tuple[str, ...] = ()
 
     def __init__(self, archive, *, solution_dim, bounds, lower_bounds, upper_bounds):
         self._archive = archive
@@ -105,9 +107,6 @@ class EmitterBase(Declared, ABC):
         """Solutions within the bounds, in the dtype of the archive's."""
         solutions = np.clip(solutions, self._lower_bounds, self._upper_bounds)
         return solutions.astype(solution_dtype(self._archive), copy=False)
-
-    #: Fields that the emitter needs of what the archive's ``add`` returns, or of what is told with the solutions.
-    _required_fields: tuple[str, ...] = ()
 
     def _check_objective(self, objective):
         """Raises ValueError if the emitter learns from objectives and there are none."""

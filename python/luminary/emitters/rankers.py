@@ -50,6 +50,12 @@ class RankerBase(ABC):
     #: archive's ``add`` returned, or else of the data. A scheduler is refused when its archive is known to have none.
     requires: tuple[str, ...] = ()
 
+    def __init_subclass__(cls, **arguments):
+        super().__init_subclass__(**arguments)
+        # Who ranks in another way than the class it derives from may read something else, and says so itself.
+        if "requires" not in vars(cls) and not vars(cls).keys().isdisjoint(("rank", "_values")):
+            cls.requires = ()
+
     def __init__(self, seed=None):
         self._rng = np.random.default_rng(seed)
 

@@ -222,7 +222,7 @@ class SchedulerCore(Ticketing):
         archive = self._archive
         if data["objective"] is None or data.keys() != {"objective", "measures", *archive._extra_desc}:
             # The parts say what is wrong with that, if any row would come in.
-            self._check_told(data)
+            self._check_told(self._cur_solutions, data, self._parts)
         if data["objective"] is None:
             data["objective"] = archive._default_objective(len(self._cur_solutions))
         objective = np.asarray(data["objective"], dtype=archive._dtypes["objective"])
@@ -245,9 +245,10 @@ class SchedulerCore(Ticketing):
             raise
         self._note_changes()
 
-    def _check_told(self, data):
+    def _check_told(self, solution, data, emitters):
+        """Raises what archives and these emitters would raise about results, before any of them has changed."""
         archives = [archive for archive in (self._archive, self._result_archive) if archive is not None]
-        check_told(archives, self._parts, self._cur_solutions, data)
+        check_told(archives, emitters, solution, data)
 
     def _note_changes(self):
         """Tells the archives that the engine has changed them."""
@@ -260,7 +261,7 @@ class SchedulerCore(Ticketing):
         n_rows = len(self._cur_solutions)
         if jacobian is not None:
             jacobian = check_jacobian(self._archive, jacobian, n_rows)
-        self._check_told(data)
+        self._check_told(self._cur_solutions, data, self._parts)
         add_info = self._add(self._archive, data)
         if self._result_archive is not None:
             self._add(self._result_archive, data)

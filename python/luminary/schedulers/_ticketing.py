@@ -113,6 +113,7 @@ class Ticketing:
         # The engine's answer has what archives with thresholds report.
         is_native = self._is_native and self._archive._reported == ("value",)
         if not is_native or fields.keys() != self._archive._extra_desc.keys():
+            self._check_told(solution, {"objective": objective, "measures": measures, **fields}, emitters=())
             info = self._archive.add(solution, objective, measures, **fields)
             if self._result_archive is not None:
                 self._result_archive.add(solution, objective, measures, **fields)
