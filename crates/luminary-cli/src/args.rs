@@ -130,6 +130,9 @@ pub(crate) struct ConfigArgs {
     /// Iterations in all (run.iterations)
     #[arg(long)]
     iterations: Option<String>,
+    /// Evaluations in all, instead of iterations (run.evaluations)
+    #[arg(long)]
+    evaluations: Option<String>,
     /// Threads; 0 for all cores (run.threads)
     #[arg(long)]
     threads: Option<String>,
@@ -157,6 +160,7 @@ impl ConfigArgs {
             ("--min-f", "archive.min_f", &self.min_f),
             ("--seed", "run.seed", &self.seed),
             ("--iterations", "run.iterations", &self.iterations),
+            ("--evaluations", "run.evaluations", &self.evaluations),
             ("--threads", "run.threads", &self.threads),
         ]);
         for text in &self.set {

@@ -6,7 +6,7 @@ use luminary::problem::ProblemSpec;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, Reselect};
 use luminary::strategy::gradient::GradientConfig;
-use luminary::strategy::{BoundsRule, Variant};
+use luminary::strategy::{BoundsRule, MAX_BATCH_SIZE, Variant};
 
 use super::error::Fault;
 use super::names::{RankerName, StrategyName};
@@ -14,9 +14,8 @@ use super::problem::Defaults;
 use super::setting::{Section, Setting};
 use super::{AlgorithmSettings, BoundsSettings, ProblemConfig};
 
-/// Limits that keep a typing mistake from exhausting the memory before anything can be said about it.
+/// A limit that keeps a typing mistake from exhausting the memory before anything can be said about it.
 const MAX_EMITTERS: usize = 100_000;
-const MAX_BATCH: usize = 10_000_000;
 
 /// Reads the section; what it leaves open follows from the problem.
 pub(super) fn read(
@@ -46,7 +45,9 @@ pub(super) fn read(
         sigma: section.take("sigma").map_or(Ok(defaults.sigma), |setting| setting.positive())?,
         line_sigma: section.take("line_sigma").map_or(Ok(0.2), |setting| setting.positive())?,
         emitters,
-        batch_size: section.take("batch_size").map_or(Ok(36), |setting| setting.count(smallest_batch, MAX_BATCH))?,
+        batch_size: section
+            .take("batch_size")
+            .map_or(Ok(36), |setting| setting.count(smallest_batch, MAX_BATCH_SIZE))?,
         x0: read_x0(section.take("x0"), dim, bounds.as_ref())?,
         strategy: optional(section, "strategy")?
             .map_or(Ok(StrategyName::CmaEs), |setting| setting.choice(&strategies))?,

@@ -12,6 +12,9 @@ use crate::external::{
 /// Counts beyond this are typing mistakes.
 const MAX_COUNT: usize = 1_000_000_000;
 
+/// Processes at the same time; more would starve the machine.
+const MAX_WORKERS: usize = 1_024;
+
 /// Reads the section. Paths become absolute, so that a run can be resumed from anywhere.
 pub(super) fn read(mut section: Section) -> Result<ExternalConfig, Fault> {
     let mut reader = Reader { section: &mut section, places: BTreeMap::new() };
@@ -64,7 +67,7 @@ impl Reader<'_> {
         Ok(ExternalConfig {
             command,
             protocol: self.take("protocol").map_or(Ok(default.protocol), |setting| setting.choice(&protocols))?,
-            workers: self.count("workers", default.workers)?,
+            workers: self.take("workers").map_or(Ok(default.workers), |setting| setting.count(1, MAX_WORKERS))?,
             time_limit: self.seconds("time_limit")?.unwrap_or(default.time_limit),
             request_time_limit: self.seconds("request_time_limit")?,
             start_time_limit: self.seconds("start_time_limit")?.unwrap_or(default.start_time_limit),

@@ -48,6 +48,7 @@ use serde::{Deserialize, Serialize};
 pub use error::{ConfigFileError, Mistake};
 pub use goal::Goal;
 pub use names::{RankerName, StrategyName};
+pub use resolve::{MAX_THREADS, check_threads};
 pub use template::TEMPLATE;
 pub use tree::{Override, Source};
 

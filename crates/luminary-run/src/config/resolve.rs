@@ -8,14 +8,15 @@ use luminary::scheduler::Order;
 use super::error::Fault;
 use super::setting::{Section, Setting};
 use super::tree::Table;
-use super::{ProblemConfig, RunConfig, RunSettings, algorithm, archive, problem};
+use super::{AlgorithmSettings, ProblemConfig, RunConfig, RunSettings, algorithm, archive, problem};
+use crate::error::RunError;
 
 /// Iterations of the paper's experiments.
 const DEFAULT_ITERATIONS: u64 = 10_000;
 /// A curve needs no more points than this.
 const METRICS_LINES: u64 = 1_000;
-/// More threads than this are a typing mistake.
-const MAX_THREADS: usize = 4_096;
+/// More threads than this are a typing mistake, which would starve the machine.
+pub const MAX_THREADS: usize = 1_024;
 /// Work that a crash may cost.
 const CHECKPOINT_SECONDS: f64 = 60.0;
 
@@ -33,8 +34,8 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
         }
         None => problem::read(&mut problem, evaluator)?,
     };
-    let run_settings = read_run(&mut run)?;
     let (mut algorithm_settings, defaults) = algorithm::read(&mut algorithm, &problem_config, &spec)?;
+    let run_settings = read_run(&mut run, &algorithm_settings)?;
     let evaluations = algorithm_settings.evaluations_per_iteration().saturating_mul(run_settings.iterations);
     let context = archive::Context {
         evaluations,
@@ -59,25 +60,41 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
     })
 }
 
+/// As many threads as wanted; all cores for zero.
+fn threads_or_all_cores(threads: usize) -> usize {
+    match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
+}
+
+/// Threads that are given outside a configuration: all cores for zero.
+///
+/// # Errors
+/// More than [`MAX_THREADS`].
+pub fn check_threads(threads: usize) -> Result<usize, RunError> {
+    match threads {
+        0..=MAX_THREADS => Ok(threads_or_all_cores(threads)),
+        found => Err(RunError::TooManyThreads { found }),
+    }
+}
+
 /// Only the output folder.
 pub(super) fn out(table: Table) -> Result<Option<String>, Fault> {
     let mut run = Section::root(table).section("run")?;
     run.take("out").map(|setting| setting.string().map(str::to_owned)).transpose()
 }
 
-fn read_run(section: &mut Section) -> Result<RunSettings, Fault> {
-    let iterations = section.take("iterations").map_or(Ok(DEFAULT_ITERATIONS), |setting| setting.integer(1))?;
-    let threads = match section.take("threads").map(|setting| setting.count(0, MAX_THREADS)).transpose()? {
-        None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
-        Some(threads) => threads,
-    };
+fn read_run(section: &mut Section, algorithm: &AlgorithmSettings) -> Result<RunSettings, Fault> {
+    let iterations = read_budget(section, algorithm)?;
+    let threads = section.take("threads").map_or(Ok(0), |setting| setting.count(0, MAX_THREADS))?;
     let policies = [("reject", NonFinite::Reject), ("fail", NonFinite::Fail)];
     // Where the folder goes is the caller's business; here it only has to be a name.
     section.take("out").map(|setting| setting.string().map(drop)).transpose()?;
     Ok(RunSettings {
         seed: section.take("seed").map_or(Ok(0), |setting| setting.integer(0))?,
         iterations,
-        threads,
+        threads: threads_or_all_cores(threads),
         metrics_every: match section.take("metrics_every") {
             Some(setting) => setting.integer(1)?,
             None => iterations.div_ceil(METRICS_LINES),
@@ -90,6 +107,20 @@ fn read_run(section: &mut Section) -> Result<RunSettings, Fault> {
         non_finite: section.take("non_finite").map_or(Ok(NonFinite::Reject), |setting| setting.choice(&policies))?,
         order: read_order(section)?,
     })
+}
+
+/// Iterations, given as such or as evaluations, which are rounded up to whole iterations.
+fn read_budget(section: &mut Section, algorithm: &AlgorithmSettings) -> Result<u64, Fault> {
+    let iterations = section.take("iterations");
+    let evaluations = section.take("evaluations");
+    match (iterations, evaluations) {
+        (None, None) => Ok(DEFAULT_ITERATIONS),
+        (Some(iterations), None) => iterations.integer(1),
+        (None, Some(evaluations)) => Ok(evaluations.integer(1)?.div_ceil(algorithm.evaluations_per_iteration())),
+        (Some(_), Some(evaluations)) => {
+            Err(evaluations.fault_found("either `iterations` or `evaluations` as the budget", "both"))
+        }
+    }
 }
 
 fn read_order(section: &mut Section) -> Result<Order, Fault> {

@@ -83,6 +83,7 @@ preset = "cma_mae"              # see `luminary list`
 
 [run]
 iterations = 10_000
+# evaluations = 5_400_000       # instead of iterations; rounded up to whole iterations
 seed = 0
 # threads = 0                   # 0: all cores; results do not depend on it
 # out = "runs/my-run"           # the run folder; default: a new one under runs/
@@ -117,7 +118,7 @@ mod tests {
             let uncomment = |line: &str| if is_setting(line) { line[2..].to_owned() } else { line.to_owned() };
             text.lines().map(|line| uncomment(line) + "\n").collect()
         };
-        let domain = format!("{head}\n{}{}", uncommented(archive, "cells"), uncommented(rest, "?"));
+        let domain = format!("{head}\n{}{}", uncommented(archive, "cells"), uncommented(rest, "evaluations ="));
         let full = RunConfig::read(Some(Source::new("template", &domain)), &[]).unwrap();
         assert_eq!(full.run.checkpoint_iterations, Some(1000));
         assert_eq!(full.algorithm.bandit.map(|bandit| bandit.n_active), Some(5));

@@ -50,7 +50,7 @@ proptest! {
     }
 }
 
-const KEYS: [&str; 39] = [
+const KEYS: [&str; 40] = [
     "problem.domain",
     "problem.n",
     "archive.kind",
@@ -84,6 +84,7 @@ const KEYS: [&str; 39] = [
     "evaluator.extras",
     "run.seed",
     "run.iterations",
+    "run.evaluations",
     "run.threads",
     "run.metrics_every",
     "run.checkpoint_seconds",
@@ -132,4 +133,21 @@ fn infinite_bounds_survive_the_manifest() {
     let config = RunConfig::read(Some(Source::new("any.toml", text)), &[]).unwrap();
     let bounds = config.algorithm.bounds.unwrap();
     assert_eq!((bounds.lower, bounds.upper), (vec![f64::NEG_INFINITY; 2], vec![0.1, f64::INFINITY]));
+}
+
+#[test]
+fn a_budget_of_evaluations_is_rounded_up_to_whole_iterations() {
+    let iterations = |run: &str| {
+        let text = format!("problem = {{ domain = 'arm', n = 2 }}\nrun = {{ {run} }}");
+        RunConfig::read(Some(Source::new("any.toml", &text)), &[]).map(|config| config.run.iterations)
+    };
+    // An iteration of the defaults is 15 emitters of 36 evaluations.
+    for (evaluations, expected) in [(1, 1), (540, 1), (541, 2), (5_400_000, 10_000)] {
+        assert_eq!(iterations(&format!("evaluations = {evaluations}")).unwrap(), expected);
+    }
+    let message = iterations("evaluations = 540, iterations = 1").unwrap_err().to_string();
+    assert!(message.contains("either `iterations` or `evaluations` as the budget, found both"), "{message}");
+    assert!(
+        iterations("evaluations = 0").unwrap_err().to_string().contains("run.evaluations: expected an integer >= 1")
+    );
 }
