@@ -50,8 +50,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Check a configuration and evaluate one solution
     Check(CheckArgs),
-    /// List domains, algorithms, archives, rankers and strategies
-    List,
+    /// List domains, algorithms, archives, rankers and strategies, or settings
+    List(ListArgs),
     /// Print shell completions
     Completions {
         /// The shell
@@ -252,6 +252,19 @@ pub(crate) struct ResumeArgs {
     /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ListArgs {
+    /// What to list; by default all names that settings take
+    #[arg(value_enum)]
+    pub(crate) what: Option<ListArg>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum ListArg {
+    /// Every setting with what it takes and its default
+    Settings,
 }
 
 #[derive(Args)]
