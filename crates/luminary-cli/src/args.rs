@@ -50,8 +50,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Check a configuration and evaluate one solution
     Check(CheckArgs),
-    /// List domains, algorithms, archives, rankers and strategies
-    List,
+    /// List domains, algorithms, archives, rankers and strategies, or settings
+    List(ListArgs),
     /// Print shell completions
     Completions {
         /// The shell
@@ -130,6 +130,9 @@ pub(crate) struct ConfigArgs {
     /// Iterations in all (run.iterations)
     #[arg(long)]
     iterations: Option<String>,
+    /// Evaluations in all, instead of iterations (run.evaluations)
+    #[arg(long)]
+    evaluations: Option<String>,
     /// Threads; 0 for all cores (run.threads)
     #[arg(long)]
     threads: Option<String>,
@@ -157,6 +160,7 @@ impl ConfigArgs {
             ("--min-f", "archive.min_f", &self.min_f),
             ("--seed", "run.seed", &self.seed),
             ("--iterations", "run.iterations", &self.iterations),
+            ("--evaluations", "run.evaluations", &self.evaluations),
             ("--threads", "run.threads", &self.threads),
         ]);
         for text in &self.set {
@@ -248,6 +252,19 @@ pub(crate) struct ResumeArgs {
     /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ListArgs {
+    /// What to list; by default all names that settings take
+    #[arg(value_enum)]
+    pub(crate) what: Option<ListArg>,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum ListArg {
+    /// Every setting with what it takes and its default
+    Settings,
 }
 
 #[derive(Args)]

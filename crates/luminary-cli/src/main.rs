@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export(&args),
         Command::Init(args) => commands::init(&args),
         Command::Check(args) => commands::check(&args),
-        Command::List => commands::list(),
+        Command::List(args) => commands::list(&args),
         Command::Completions { shell } => commands::completions(shell),
     };
     outcome.unwrap_or_else(|failure| failure.report())

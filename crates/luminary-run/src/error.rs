@@ -125,6 +125,12 @@ pub enum RunError {
     /// The state could not be saved.
     #[error("cannot make a checkpoint: {0}")]
     Checkpoint(#[from] CheckpointError),
+    /// More threads than anybody means.
+    #[error("threads: expected an integer from 0 to {}, found {found}", crate::config::MAX_THREADS)]
+    TooManyThreads {
+        /// Threads wanted.
+        found: usize,
+    },
     /// The threads could not be started.
     #[error("cannot start {threads} threads: {message}")]
     Threads {

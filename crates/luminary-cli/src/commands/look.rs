@@ -6,14 +6,14 @@ use std::process::ExitCode;
 use luminary::archive::ArchiveKind;
 use luminary::preset::Preset;
 use luminary_domains::Domain;
-use luminary_run::config::{ArchiveSettings, Goal, RankerName, StrategyName};
+use luminary_run::config::{ArchiveSettings, Goal, RankerName, StrategyName, settings};
 use luminary_run::folder::Manifest;
 use luminary_run::summary::{Status, Summary};
 
 use terminal_size::{Width, terminal_size_of};
 
 use super::{Outcome, read_settings};
-use crate::args::{CheckArgs, ShowArgs};
+use crate::args::{CheckArgs, ListArg, ListArgs, ShowArgs};
 use crate::failure::Failure;
 use crate::numbers::{bytes, elapsed, grouped, maybe_score, score};
 
@@ -142,9 +142,33 @@ pub(crate) fn check(args: &CheckArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn list() -> Outcome {
-    let width: usize = terminal_size_of(io::stdout()).map_or(usize::MAX, |(Width(width), _)| width.into());
-    let room = width.saturating_sub(LIST_INDENT).max(LIST_ROOM);
+pub(crate) fn list(args: &ListArgs) -> Outcome {
+    match args.what {
+        Some(ListArg::Settings) => list_settings()?,
+        None => list_names()?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every setting: its path in a line, and what it is below.
+fn list_settings() -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let room = terminal_width().saturating_sub(SETTING_INDENT).max(LIST_ROOM);
+    for (path, text) in settings::list() {
+        writeln!(out, "{path}")?;
+        for line in wrapped(&text, room) {
+            writeln!(out, "{:SETTING_INDENT$}{line}", "")?;
+        }
+    }
+    Ok(())
+}
+
+fn terminal_width() -> usize {
+    terminal_size_of(io::stdout()).map_or(usize::MAX, |(Width(width), _)| width.into())
+}
+
+fn list_names() -> io::Result<()> {
+    let room = terminal_width().saturating_sub(LIST_INDENT).max(LIST_ROOM);
     let mut out = io::stdout().lock();
     let mut section = |title: &str, rows: Vec<(&str, &str)>| -> io::Result<()> {
         writeln!(out, "{title}")?;
@@ -159,10 +183,11 @@ pub(crate) fn list() -> Outcome {
     section("algorithms", Preset::ALL.map(|preset| (preset.name(), preset.description())).to_vec())?;
     section("archives", ArchiveKind::ALL.to_vec())?;
     section("rankers", RankerName::ALL.map(|ranker| (ranker.name, ranker.description)).to_vec())?;
-    section("strategies", StrategyName::ALL.map(|strategy| (strategy.name(), strategy.description())).to_vec())?;
-    Ok(ExitCode::SUCCESS)
+    section("strategies", StrategyName::ALL.map(|strategy| (strategy.name(), strategy.description())).to_vec())
 }
 
+/// Where descriptions of settings begin.
+const SETTING_INDENT: usize = 4;
 /// Where descriptions begin.
 const LIST_INDENT: usize = 30;
 /// Narrower columns of text are not worth reading.

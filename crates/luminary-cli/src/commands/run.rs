@@ -17,7 +17,8 @@ use crate::numbers::{elapsed, grouped, maybe_score, score};
 use crate::signals;
 
 pub(crate) fn demo(args: &DemoArgs) -> Outcome {
-    let demo = [("problem.domain", "lp-sphere"), ("run.figures", "true")];
+    // The paper's settings, its learning rate among them.
+    let demo = [("problem.domain", "lp-sphere"), ("archive.learning_rate", "0.01"), ("run.figures", "true")];
     let mut overrides: Vec<_> = demo.map(|(key, value)| Override::new("demo", key, value)).into();
     overrides.extend(args.overrides());
     let config = RunConfig::read(None, &overrides)?;

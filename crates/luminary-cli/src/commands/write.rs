@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use luminary_run::config::TEMPLATE;
+use luminary_run::config::template;
 use luminary_run::export::{self, Format, Which};
 use luminary_run::folder::Manifest;
 
@@ -20,7 +20,7 @@ pub(crate) fn init(args: &InitArgs) -> Outcome {
         _ => Failure::input(format!("cannot write {path}: {error}")),
     };
     let mut file = File::create_new(&args.file).map_err(fail)?;
-    file.write_all(TEMPLATE.as_bytes()).map_err(fail)?;
+    file.write_all(template().as_bytes()).map_err(fail)?;
     writeln!(io::stdout(), "wrote {path}; next: luminary check {path}, luminary run {path}")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -19,13 +19,18 @@ pub(crate) use many::Many;
 use plain::Plain;
 pub(crate) use trials::Trials;
 
+use crate::numbers::grouped;
+
 /// The display that suits the terminal and the user's wish.
 pub(crate) fn choose(run: &Run, stop: &StopFlag, quiet: bool) -> Box<dyn Watch> {
+    let config = run.config();
     let title = format!(
-        "{} on {}, seed {}",
-        run.config().algorithm.preset,
-        run.config().problem.title(),
-        run.config().run.seed
+        "{} on {}, seed {}, {} iterations of {} evaluations",
+        config.algorithm.preset,
+        config.problem.title(),
+        config.run.seed,
+        grouped(config.run.iterations),
+        grouped(config.evaluations_per_iteration()),
     );
     let (start, goal) = (run.scheduler().iterations(), run.config().goal());
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");

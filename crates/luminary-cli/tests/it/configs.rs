@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::support::Lab;
 
-const FILES: [(&str, &str); 47] = [
+const FILES: [(&str, &str); 51] = [
     ("empty", ""),
     ("no-domain", "[run]\nseed = 1\n\n[problem]\nn = 3\n"),
     ("not-toml", "[problem\ndomain = \"arm\"\n"),
@@ -22,6 +22,13 @@ const FILES: [(&str, &str); 47] = [
     ("wrong-type", "[problem]\ndomain = \"arm\"\n[run]\niterations = \"many\"\n"),
     ("fraction", "[problem]\ndomain = \"arm\"\n[run]\niterations = 1.5\n"),
     ("zero-iterations", "[problem]\ndomain = \"arm\"\n[run]\niterations = 0\n"),
+    ("two-budgets", "[problem]\ndomain = \"arm\"\n[run]\niterations = 10\nevaluations = 5400\n"),
+    ("too-many-threads", "[problem]\ndomain = \"arm\"\n[run]\nthreads = 1_000_000_000\n"),
+    ("too-large-batch", "[problem]\ndomain = \"arm\"\n[algorithm]\nbatch_size = 2_000_000\n"),
+    (
+        "too-many-workers",
+        "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"true\"]\nworkers = 1_000_000\n",
+    ),
     ("negative-seed", "[problem]\ndomain = \"arm\"\n[run]\nseed = -1\n"),
     ("unknown-preset", "[problem]\ndomain = \"arm\"\n[algorithm]\npreset = \"cma_mea\"\n"),
     ("negative-sigma", "[problem]\ndomain = \"arm\"\n[algorithm]\nsigma = -0.5\n"),
@@ -108,4 +115,16 @@ fn every_mistake_is_told_with_its_place_and_what_was_expected() {
         fs::write(&expected, &told).unwrap();
     }
     assert_eq!(told, fs::read_to_string(&expected).unwrap());
+}
+
+#[test]
+fn a_budget_of_evaluations_is_said_in_iterations_and_resuming_has_the_limit_of_threads() {
+    let lab = Lab::new();
+    let flags = ["--domain", "arm", "--n", "3", "--resolution", "5x5", "--evaluations", "1000"];
+    let checked = lab.call(&[&["check"], &flags[..]].concat()).success();
+    assert!(checked.stdout.contains("2 iterations, 1,080 evaluations"), "{}", checked.stdout);
+    let run = lab.call(&[&["run", "--out", "run"], &flags[..]].concat()).success();
+    assert!(run.stderr.contains("2 iterations of 540 evaluations"), "{}", run.stderr);
+    let expected = "threads: expected an integer from 0 to 1024, found 1000000000";
+    lab.call(&["resume", "run", "--threads", "1000000000"]).fails(2, &[expected]);
 }

@@ -69,6 +69,9 @@ fn the_demo_is_what_no_command_means() {
         assert!(answer.stdout.contains(name), "{}", answer.stdout);
         assert!(lab.path("runs/demo").join(name).exists(), "{name}");
     }
+    let manifest = fs::read_to_string(lab.path("runs/demo").join("manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["config"]["archive"]["learning_rate"]["fixed"], 0.01, "the paper's, whatever the budget");
     let again = lab.call(&["demo", "--iterations", "20"]).success();
     assert!(again.stdout.contains("runs/demo-2/"), "{}", again.stdout);
     assert!(lab.call(&["--help"]).success().stdout.contains("Without a command"));
@@ -120,6 +123,10 @@ fn list_and_completions_name_everything() {
     let list = lab.call(&["list"]).success().stdout;
     for name in ["lp-sphere", "cma_maega", "two_stage_improvement", "sep_cma_es"] {
         assert!(list.contains(name), "{name}");
+    }
+    let settings = lab.call(&["list", "settings"]).success().stdout;
+    for words in ["archive.min_f", "an integer from 0 to 1024", "default: the preset's"] {
+        assert!(settings.contains(words), "{words}");
     }
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert!(lab.call(&["completions", shell]).success().stdout.contains("luminary"), "{shell}");

@@ -23,7 +23,7 @@ fn every_figure_of_a_run_is_drawn_in_both_formats() {
 fn runs_and_sweeps_are_compared() {
     let lab = Lab::new();
     let vary = ["--vary", "algorithm.preset=cma_me,cma_mae", "--trials", "3", "--iterations", "30"];
-    lab.call(&[&["sweep"], &SMALL[..12], &vary, &["--out", "sweep", "--quiet"]].concat()).success();
+    lab.call(&[&["sweep"], &SMALL[..14], &vary, &["--out", "sweep", "--quiet"]].concat()).success();
     lab.run_small(&["--iterations", "20", "--out", "run", "--quiet"]).success();
     lab.call(&["plot", "sweep"]).success();
     let curves = fs::read_to_string(lab.path("sweep/figures/curves.svg")).unwrap();

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A small problem that takes a few milliseconds for a hundred iterations.
-pub(crate) const SMALL: [&str; 14] = [
+/// A small problem that takes a few milliseconds for a hundred iterations. Its learning rate is given, because the default
+/// follows from the iterations, and runs are compared with longer ones.
+pub(crate) const SMALL: [&str; 16] = [
     "--domain",
     "lp-sphere",
     "--n",
@@ -20,6 +21,8 @@ pub(crate) const SMALL: [&str; 14] = [
     "3",
     "--batch-size",
     "8",
+    "--set",
+    "archive.learning_rate=0.01",
     "--threads",
     "1",
     "--seed",

@@ -8,7 +8,7 @@ use crate::support::{Answer, Lab, SMALL};
 
 fn trial<'a>(rest: &[&'a str]) -> Vec<&'a str> {
     // Without the seed, which a sweep sets itself.
-    [&["trial"], &SMALL[..12], rest].concat()
+    [&["trial"], &SMALL[..14], rest].concat()
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn trials_give_mean_and_standard_error() {
     // A run of a sweep is a run like any other.
     lab.run_small(&["--seed", "3", "--iterations", "30", "--out", "alone", "--quiet"]).fails(2, &["--seed"]);
     let alone: Vec<_> =
-        SMALL[..12].iter().copied().chain(["--seed", "3", "--iterations", "30", "--out", "alone"]).collect();
+        SMALL[..14].iter().copied().chain(["--seed", "3", "--iterations", "30", "--out", "alone"]).collect();
     lab.call(&[&["run"], &alone[..]].concat()).success();
     assert!(lab.essence("alone") == lab.essence("many/seed=3"));
 }
@@ -43,7 +43,7 @@ fn a_sweep_runs_every_combination_and_skips_what_is_finished() {
     let lab = Lab::new();
     let args = [
         &["sweep"],
-        &SMALL[..12],
+        &SMALL[..14],
         &["--vary", "algorithm.preset=cma_me,cma_mae", "--vary", "archive.resolution=10x10,[5, 20]"],
         &["--seeds", "2..4", "--iterations", "20", "--out", "sweep", "--jobs", "2"],
     ]

@@ -6,7 +6,7 @@ use luminary::problem::ProblemSpec;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, Reselect};
 use luminary::strategy::gradient::GradientConfig;
-use luminary::strategy::{BoundsRule, Variant};
+use luminary::strategy::{BoundsRule, MAX_BATCH_SIZE, Variant};
 
 use super::error::Fault;
 use super::names::{RankerName, StrategyName};
@@ -14,16 +14,12 @@ use super::problem::Defaults;
 use super::setting::{Section, Setting};
 use super::{AlgorithmSettings, BoundsSettings, ProblemConfig};
 
-/// Limits that keep a typing mistake from exhausting the memory before anything can be said about it.
-const MAX_EMITTERS: usize = 100_000;
-const MAX_BATCH: usize = 10_000_000;
-
 /// Reads the section; what it leaves open follows from the problem.
 pub(super) fn read(
     section: &mut Section,
     problem: &ProblemConfig,
     spec: &ProblemSpec,
-) -> Result<(AlgorithmSettings, Defaults), Fault> {
+) -> Result<AlgorithmSettings, Fault> {
     let presets = Preset::ALL.map(|preset| (preset.name(), preset));
     let preset = section.take("preset").map_or(Ok(Preset::CmaMae), |setting| setting.choice(&presets))?;
     let dim = spec.solution_dim;
@@ -39,14 +35,16 @@ pub(super) fn read(
         Preset::CmaMega | Preset::CmaMaega => 3,
         _ => 2,
     };
-    let emitters = section.take("emitters").map_or(Ok(15), |setting| setting.count(1, MAX_EMITTERS))?;
-    let settings = AlgorithmSettings {
+    let emitters = section.take("emitters").map_or(Ok(15), |setting| setting.count_in_range())?;
+    Ok(AlgorithmSettings {
         preset,
         variant: section.take("variant").map_or(Ok(Variant::Standard), |setting| setting.choice(&variants))?,
-        sigma: section.take("sigma").map_or(Ok(defaults.sigma), |setting| setting.positive())?,
-        line_sigma: section.take("line_sigma").map_or(Ok(0.2), |setting| setting.positive())?,
+        sigma: section.take("sigma").map_or(Ok(defaults.sigma), |setting| setting.number_in_range())?,
+        line_sigma: section.take("line_sigma").map_or(Ok(0.2), |setting| setting.number_in_range())?,
         emitters,
-        batch_size: section.take("batch_size").map_or(Ok(36), |setting| setting.count(smallest_batch, MAX_BATCH))?,
+        batch_size: section
+            .take("batch_size")
+            .map_or(Ok(36), |setting| setting.count(smallest_batch, MAX_BATCH_SIZE))?,
         x0: read_x0(section.take("x0"), dim, bounds.as_ref())?,
         strategy: optional(section, "strategy")?
             .map_or(Ok(StrategyName::CmaEs), |setting| setting.choice(&strategies))?,
@@ -56,8 +54,7 @@ pub(super) fn read(
         restart: optional(section, "restart")?.map(read_restart).transpose()?,
         bounds,
         bandit: section.take("bandit").map(|setting| read_bandit(setting, emitters)).transpose()?,
-    };
-    Ok((settings, defaults))
+    })
 }
 
 /// A setting of emitters that rank; the MAP-Elites variants do not.
@@ -106,8 +103,8 @@ fn default_x0(dim: usize, bounds: Option<&BoundsSettings>) -> Vec<f64> {
 fn read_bounds(setting: Setting, dim: usize) -> Result<BoundsSettings, Fault> {
     let whole = setting.clone();
     let mut section = setting.into_section()?;
-    let lower = read_bound(&section.require("lower", "a number or a list of them")?, dim)?;
-    let upper_setting = section.require("upper", "a number or a list of them")?;
+    let lower = read_bound(&section.require("lower")?, dim)?;
+    let upper_setting = section.require("upper")?;
     let upper = read_bound(&upper_setting, dim)?;
     let rule = match section.take("rule") {
         None => BoundsRule::default(),
@@ -146,18 +143,18 @@ fn read_gradient(section: &mut Section, eta: f64) -> Result<GradientConfig, Faul
         None => false,
         Some(setting) => setting.choice(&[("ascent", false), ("adam", true)])?,
     };
-    let learning_rate = section.take("gradient_step").map_or(Ok(eta), |setting| setting.positive())?;
+    let learning_rate = section.take("gradient_step").map_or(Ok(eta), |setting| setting.number_in_range())?;
     Ok(if is_adam { GradientConfig::adam(learning_rate) } else { GradientConfig::Ascent { learning_rate } })
 }
 
 fn read_restart(setting: Setting) -> Result<RestartConfig, Fault> {
-    let expected = "\"basic\", \"no_improvement\", or text like \"every 50\"";
-    match setting.string().map_err(|_| setting.fault(expected))? {
+    let expected = setting.expected();
+    match setting.string().map_err(|_| setting.fault(&expected))? {
         "basic" => Ok(RestartConfig::BASIC),
         "no_improvement" | "no-improvement" => Ok(RestartConfig::NO_IMPROVEMENT),
         text => {
             let every = text.strip_prefix("every ").and_then(|count| count.trim().parse().ok()).filter(|&n| n > 0);
-            let every: u32 = every.ok_or_else(|| setting.fault(expected))?;
+            let every: u32 = every.ok_or_else(|| setting.fault(&expected))?;
             Ok(RestartConfig { no_improvement: false, every: Some(every) })
         }
     }
@@ -165,10 +162,11 @@ fn read_restart(setting: Setting) -> Result<RestartConfig, Fault> {
 
 fn read_bandit(setting: Setting, n_emitters: usize) -> Result<BanditConfig, Fault> {
     let mut section = setting.into_section()?;
-    let active = section.require("active", &format!("the emitters at work in an iteration, of {n_emitters} in all"))?;
+    let active =
+        section.require_as("active", &format!("the emitters at work in an iteration, of {n_emitters} in all"))?;
     let mut config = BanditConfig::new(active.count(1, n_emitters)?);
     if let Some(setting) = section.take("zeta") {
-        config.zeta = setting.number("a finite number >= 0", |zeta| zeta.is_finite() && zeta >= 0.0)?;
+        config.zeta = setting.number_in_range()?;
     }
     if let Some(setting) = section.take("reselect") {
         config.reselect = setting.choice(&[("restarted", Reselect::Restarted), ("all", Reselect::All)])?;

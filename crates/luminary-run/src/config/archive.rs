@@ -1,14 +1,14 @@
 //! The section of the archive: which kind, and what each kind asks for.
 
 use luminary::archive::{
-    ArchiveKind, CellsConfig, Competition, DensityConfig, DnsConfig, LearningRate, MAX_CELLS, ProximityConfig,
-    ThresholdDecay, UpdateRule,
+    ArchiveKind, CellsConfig, Competition, DensityConfig, DnsConfig, LearningRate, ProximityConfig, ThresholdDecay,
+    UpdateRule,
 };
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
 
-use super::cells::{REFERENCE_CELLS, product, read_categories, read_cells, read_sliding};
+use super::cells::{product, read_categories, read_cells, read_sliding};
 use super::error::Fault;
 use super::fit::fits;
 use super::setting::{Section, Setting};
@@ -32,7 +32,6 @@ const RULES: [(&str, UpdateRule); 2] = [("sequential", UpdateRule::Sequential), 
 pub(super) struct Context<'a> {
     /// Evaluations of the whole run.
     pub(super) evaluations: u64,
-    pub(super) alpha: f64,
     pub(super) problem: &'a ProblemConfig,
     pub(super) algorithm: &'a AlgorithmSettings,
 }
@@ -41,7 +40,7 @@ pub(super) fn read(section: &mut Section, spec: &ProblemSpec, context: &Context<
     let (kind, result) = read_kind(section, spec, context)?;
     let learning_rate = match take_of_thresholds(section, "learning_rate", &kind)? {
         Some(setting) => read_learning_rate(&setting, context.evaluations)?,
-        None => default_learning_rate(&kind, context.alpha),
+        None => LearningRate::Auto { budget: context.evaluations.max(1) },
     };
     let update = take_of_thresholds(section, "update", &kind)?;
     let update = update.map_or(Ok(UpdateRule::default()), |setting| setting.choice(&RULES))?;
@@ -51,7 +50,8 @@ pub(super) fn read(section: &mut Section, spec: &ProblemSpec, context: &Context<
         Goal::Maximise => 0.0,
         Goal::Minimise => min_f,
     };
-    let qd_score_offset = section.take("qd_score_offset").map_or(Ok(default_offset), |setting| setting.finite())?;
+    let qd_score_offset =
+        section.take("qd_score_offset").map_or(Ok(default_offset), |setting| setting.number_in_range())?;
     Ok(ArchiveSettings { kind, result, learning_rate, min_f, qd_score_offset, update })
 }
 
@@ -108,7 +108,7 @@ fn read_name(section: &mut Section, context: &Context<'_>) -> Result<Option<&'st
     let Some(setting) = section.take("kind") else {
         // Without a name it is a grid or centroids, and who can work with one can work with the other.
         return match fits.iter().find(|fit| !fit.allows("grid")) {
-            Some(fit) => Err(section.require("kind", &fit.expected()).err().expect("there is no kind")),
+            Some(fit) => Err(section.require_as("kind", &fit.expected()).err().expect("there is no kind")),
             None => Ok(None),
         };
     };
@@ -123,18 +123,18 @@ fn read_name(section: &mut Section, context: &Context<'_>) -> Result<Option<&'st
 }
 
 fn read_density(section: &mut Section, measure_bounds: Vec<(f64, f64)>) -> Result<DensityConfig, Fault> {
-    let bandwidth = section.require("bandwidth", "the width of the kernel, in units of the measures")?;
+    let bandwidth = section.require("bandwidth")?;
     Ok(DensityConfig {
         measure_bounds,
         buffer_size: read_count(section, "buffer_size", DENSITY_BUFFER)?,
-        bandwidth: bandwidth.positive()?,
-        seed: section.take("buffer_seed").map_or(Ok(0), |setting| setting.integer(0))?,
+        bandwidth: bandwidth.number_in_range()?,
+        seed: section.take("buffer_seed").map_or(Ok(0), |setting| setting.integer_in_range())?,
     })
 }
 
 /// A number of things, at least one.
 pub(super) fn read_count(section: &mut Section, key: &'static str, default: usize) -> Result<usize, Fault> {
-    section.take(key).map_or(Ok(default), |setting| setting.count(1, MAX_CELLS))
+    section.take(key).map_or(Ok(default), |setting| setting.count_in_range())
 }
 
 fn read_proximity(
@@ -142,19 +142,17 @@ fn read_proximity(
     measure_bounds: Vec<(f64, f64)>,
     context: &Context<'_>,
 ) -> Result<ProximityConfig, Fault> {
-    let expected = "the distance that a solution needs from its neighbours, in units of the measures";
-    let novelty_threshold = section.require("novelty_threshold", expected)?.finite()?;
+    let novelty_threshold = section.require("novelty_threshold")?.number_in_range()?;
     let n_neighbours = read_count(section, "neighbours", NOVELTY_NEIGHBOURS)?;
     let competition = read_competition(section, context)?;
     let decay = match section.take("threshold_decay") {
         None => None,
         Some(setting) => {
             let mut section = setting.into_section()?;
-            let rate = section.require("rate", "a factor for the threshold within [0, 1]")?;
             let decay = ThresholdDecay {
-                rate: rate.number("a number within [0, 1]", |rate| (0.0..=1.0).contains(&rate))?,
+                rate: section.require("rate")?.number_in_range()?,
                 n_batches: read_count(&mut section, "batches", 1)?,
-                minimum: section.take("min").map_or(Ok(0.0), |setting| setting.finite())?,
+                minimum: section.take("min").map_or(Ok(0.0), |setting| setting.number_in_range())?,
             };
             section.finish()?;
             Some(decay)
@@ -182,27 +180,17 @@ fn read_min_f(section: &mut Section, context: &Context<'_>) -> Result<f64, Fault
     match context.problem.goal() {
         Goal::Minimise if keeps_thresholds => {
             let expected = "the worst objective worth keeping, because zero is no default for goal = \"minimise\"";
-            section.require("min_f", expected)?.finite()
+            section.require_as("min_f", expected)?.number_in_range()
         }
-        _ => section.take("min_f").map_or(Ok(0.0), |setting| setting.finite()),
-    }
-}
-
-/// The paper's learning rate, converted if the archive is not the paper's.
-fn default_learning_rate(kind: &ArchiveKind, alpha: f64) -> LearningRate {
-    match kind {
-        ArchiveKind::Cells(cells) if cells.n_cells() != REFERENCE_CELLS => {
-            LearningRate::At { alpha, cells: REFERENCE_CELLS }
-        }
-        _ => LearningRate::Fixed(alpha),
+        _ => section.take("min_f").map_or(Ok(0.0), |setting| setting.number_in_range()),
     }
 }
 
 fn read_learning_rate(setting: &Setting, evaluations: u64) -> Result<LearningRate, Fault> {
-    let expected = "a number within [0, 1], \"auto\", or text like \"0.01 at 100x100\"";
+    let expected = setting.expected();
     let in_range = |alpha: f64| (0.0..=1.0).contains(&alpha);
     if !setting.is_string() {
-        return Ok(LearningRate::Fixed(setting.number(expected, in_range)?));
+        return Ok(LearningRate::Fixed(setting.number(&expected, in_range)?));
     }
     let text = setting.string()?;
     if text == "auto" {
@@ -215,5 +203,5 @@ fn read_learning_rate(setting: &Setting, evaluations: u64) -> Result<LearningRat
         let cells = product(&counts?).filter(|&n| n > 0)?;
         Some(LearningRate::At { alpha, cells })
     };
-    at().ok_or_else(|| setting.fault(expected))
+    at().ok_or_else(|| setting.fault(&expected))
 }

@@ -35,7 +35,7 @@ fn grids_and_centroids_may_be_named() {
 fn categories_and_sliding_boundaries_are_cells() {
     let categories = resolved("kind = 'categorical'\ncategories = [['a', 'b', 'c'], ['x', 'y']]");
     assert_eq!((categories.kind.name(), categories.capacity()), ("categorical", Some(6)));
-    assert_eq!(categories.learning_rate, LearningRate::At { alpha: 0.01, cells: 10_000 });
+    assert_eq!(categories.learning_rate, LearningRate::Auto { budget: 5_400_000 });
     let sliding = resolved("kind = 'sliding-boundaries'\nresolution = [4, 5]\nremap_frequency = 7");
     let ArchiveKind::Cells(CellsConfig::SlidingBoundaries(config)) = &sliding.kind else { panic!("{sliding:?}") };
     assert_eq!((config.remap_frequency, config.buffer_capacity, sliding.capacity()), (7, 1000, Some(20)));

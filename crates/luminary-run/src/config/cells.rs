@@ -12,6 +12,9 @@ use super::setting::{Section, Setting};
 /// The archive for which the paper gives its learning rate.
 pub(super) const REFERENCE_CELLS: usize = 100 * 100;
 
+/// From so many measures on cells are those of centroids by default: a grid would have few intervals along each.
+const CVT_MEASURES: usize = 4;
+
 /// A grid by its resolution, or a CVT by its number of cells; the kind may say which.
 pub(super) fn read_cells(section: &mut Section, spec: &ProblemSpec, kind: Option<&str>) -> Result<CellsConfig, Fault> {
     let k = spec.measure_dim();
@@ -19,8 +22,11 @@ pub(super) fn read_cells(section: &mut Section, spec: &ProblemSpec, kind: Option
     let n_cells = section.take("cells");
     let sources = [("k_means", Centroids::KMeans), ("sobol", Centroids::Sobol), ("uniform", Centroids::Uniform)];
     let centroids = section.take("centroids").map_or(Ok(Centroids::KMeans), |setting| setting.choice(&sources))?;
-    let seed = section.take("centroid_seed").map_or(Ok(0), |setting| setting.integer(0))?;
-    let is_cvt = kind.map_or(n_cells.is_some(), |name| name == "cvt");
+    let seed = section.take("centroid_seed").map_or(Ok(0), |setting| setting.integer_in_range())?;
+    let is_cvt = match kind {
+        Some(name) => name == "cvt",
+        None => n_cells.is_some() || (resolution.is_none() && k >= CVT_MEASURES),
+    };
     let other = if is_cvt { &resolution } else { &n_cells };
     if let Some(setting) = other {
         return Err(match kind {
@@ -38,7 +44,7 @@ pub(super) fn read_cells(section: &mut Section, spec: &ProblemSpec, kind: Option
         };
         return Ok(CellsConfig::Grid(GridConfig::new(resolution, spec.measure_bounds.clone())));
     }
-    let n_cells = n_cells.map_or(Ok(REFERENCE_CELLS), |setting| setting.count(1, MAX_CELLS))?;
+    let n_cells = n_cells.map_or(Ok(REFERENCE_CELLS), |setting| setting.count_in_range())?;
     let centroids = match centroids {
         Centroids::KMeans => CentroidSource::k_means(n_cells),
         Centroids::Sobol => CentroidSource::Sobol,
@@ -82,7 +88,7 @@ fn check_product(setting: &Setting, counts: &[usize]) -> Result<(), Fault> {
 pub(super) fn read_categories(section: &mut Section, spec: &ProblemSpec) -> Result<CellsConfig, Fault> {
     let k = spec.measure_dim();
     let expected = format!("{k} lists of names, one for each measure");
-    let setting = section.require("categories", &expected)?;
+    let setting = section.require_as("categories", &expected)?;
     let names = |list: &Setting| list.list(&expected)?.iter().map(|name| Ok(name.string()?.to_owned())).collect();
     let categories: Vec<Vec<String>> = setting.list(&expected)?.iter().map(names).collect::<Result<_, Fault>>()?;
     if categories.len() != k || categories.iter().any(Vec::is_empty) {

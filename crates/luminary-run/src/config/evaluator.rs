@@ -9,9 +9,6 @@ use crate::external::{
     ExternalConfig, ExternalError, Extras, FileFormat, FilesConfig, MAX_NUMBERS, OnFailure, Protocol,
 };
 
-/// Counts beyond this are typing mistakes.
-const MAX_COUNT: usize = 1_000_000_000;
-
 /// Reads the section. Paths become absolute, so that a run can be resumed from anywhere.
 pub(super) fn read(mut section: Section) -> Result<ExternalConfig, Fault> {
     let mut reader = Reader { section: &mut section, places: BTreeMap::new() };
@@ -42,25 +39,27 @@ impl Reader<'_> {
     }
 
     fn count(&mut self, key: &'static str, default: usize) -> Result<usize, Fault> {
-        self.take(key).map_or(Ok(default), |setting| setting.count(0, MAX_COUNT))
+        self.take(key).map_or(Ok(default), |setting| setting.count_in_range())
     }
 
     fn maybe_count(&mut self, key: &'static str) -> Result<Option<usize>, Fault> {
-        self.take(key).map(|setting| setting.count(1, MAX_COUNT)).transpose()
+        self.take(key).map(|setting| setting.count_in_range()).transpose()
     }
 
     fn seconds(&mut self, key: &'static str) -> Result<Option<f64>, Fault> {
-        self.take(key).map(|setting| setting.positive()).transpose()
+        self.take(key).map(|setting| setting.number_in_range()).transpose()
     }
 
     fn config(&mut self) -> Result<ExternalConfig, Fault> {
         let default = ExternalConfig::default();
         let protocols = [("json-lines", Protocol::JsonLines), ("files", Protocol::Files)];
         let policies = [("skip", OnFailure::Skip), ("abort", OnFailure::Abort)];
-        let expected = "a list of texts: the program and its arguments";
-        let command = self.section.require("command", expected)?;
-        let command =
-            command.list(expected)?.iter().map(|part| part.string().map(str::to_owned)).collect::<Result<_, _>>()?;
+        let command = self.section.require("command")?;
+        let command = command
+            .list(&command.expected())?
+            .iter()
+            .map(|part| part.string().map(str::to_owned))
+            .collect::<Result<_, _>>()?;
         Ok(ExternalConfig {
             command,
             protocol: self.take("protocol").map_or(Ok(default.protocol), |setting| setting.choice(&protocols))?,
@@ -87,12 +86,12 @@ impl Reader<'_> {
 }
 
 fn read_env(setting: Setting) -> Result<BTreeMap<String, String>, Fault> {
-    let entries = setting.entries("a table of texts")?;
+    let entries = setting.entries(&setting.expected())?;
     entries.into_iter().map(|(key, value)| Ok((key, value.string()?.to_owned()))).collect()
 }
 
 fn read_extras(setting: Setting) -> Result<Extras, Fault> {
-    let entries = setting.entries("a table of names with how many numbers each has, such as { energy = 1 }")?;
+    let entries = setting.entries(&setting.expected())?;
     let widths = entries.iter().map(|(name, width)| Ok((name.clone(), width.count(1, MAX_NUMBERS)?)));
     let extras = Extras(widths.collect::<Result<_, _>>()?);
     extras.check().map_err(|(bad, expected)| {
@@ -108,7 +107,7 @@ fn read_files(setting: Setting) -> Result<FilesConfig, Fault> {
     let config = FilesConfig {
         format: section.take("format").map_or(Ok(FileFormat::default()), |setting| setting.choice(&formats))?,
         work_dir: section.take("work_dir").map(|setting| absolute(&setting)).transpose()?,
-        keep_failed: section.take("keep_failed").map_or(Ok(0), |setting| setting.count(0, MAX_COUNT))?,
+        keep_failed: section.take("keep_failed").map_or(Ok(0), |setting| setting.count_in_range())?,
     };
     section.finish()?;
     Ok(config)

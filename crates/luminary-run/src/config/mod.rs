@@ -10,7 +10,7 @@
 //! iterations = 10_000
 //! ```
 //!
-//! [`TEMPLATE`] lists every setting with its default.
+//! [`settings`] has every setting with its default, and [`template`] writes them as a file.
 
 mod algorithm;
 mod archive;
@@ -28,6 +28,7 @@ mod problem;
 mod resolve;
 mod scheduler;
 mod setting;
+pub mod settings;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -45,10 +46,12 @@ use luminary::strategy::{BoundsRule, Variant};
 use luminary_domains::{Domain, DomainError};
 use serde::{Deserialize, Serialize};
 
+use cells::REFERENCE_CELLS;
 pub use error::{ConfigFileError, Mistake};
 pub use goal::Goal;
 pub use names::{RankerName, StrategyName};
-pub use template::TEMPLATE;
+pub use resolve::{MAX_THREADS, check_threads};
+pub use template::template;
 pub use tree::{Override, Source};
 
 use crate::error::RunError;
@@ -57,6 +60,9 @@ use crate::evaluate::Evaluator;
 use crate::external::ExternalConfig;
 #[cfg(unix)]
 use crate::external_batch::ExternalBatch;
+
+/// The learning rate of the paper's archives.
+const PAPER_ALPHA: f64 = 0.01;
 
 /// Everything about a run, with all defaults filled in. Reading it back gives the same bits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -275,6 +281,14 @@ impl RunConfig {
         };
         let table = tree::read(None, overrides)?;
         resolve::resolve(table, Some(problem)).map_err(|fault| fault.locate(None))
+    }
+
+    /// Takes the paper's learning rate, converted to the cells at hand, instead of one from the budget: for runs whose
+    /// length nobody knows.
+    pub fn forget_budget(&mut self) {
+        if let LearningRate::Auto { .. } = self.archive.learning_rate {
+            self.archive.learning_rate = LearningRate::At { alpha: PAPER_ALPHA, cells: REFERENCE_CELLS };
+        }
     }
 
     /// Reads only the output folder, which is not part of the resolved configuration.

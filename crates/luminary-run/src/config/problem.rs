@@ -8,8 +8,6 @@ use super::error::Fault;
 use super::setting::{Section, Setting};
 use super::{BoundsSettings, Goal, Labels, ProblemConfig};
 
-/// Longer solutions are typing mistakes; memory would run out before anything could be said about it.
-const MAX_COMPONENTS: usize = 10_000_000;
 const MAX_MEASURES: usize = 1_000;
 
 /// Reads the problem and its shape; `evaluator` is the section of that name, if it is there.
@@ -29,13 +27,13 @@ fn read_domain(section: &mut Section) -> Result<(ProblemConfig, ProblemSpec), Fa
     let list = names.map(|(name, _)| format!("{name:?}")).join(", ");
     let expected = format!("one of {list} (or a program in a section [evaluator])");
     let help = "`luminary list` shows the domains, `luminary init` writes a configuration with every setting";
-    let domain = section.require("domain", &expected).map_err(|fault| fault.with_help(help))?.choice(&names)?;
+    let domain = section.require_as("domain", &expected).map_err(|fault| fault.with_help(help))?.choice(&names)?;
     if let Some(setting) = section.take("goal") {
         return Err(setting.fault("no goal for a domain, whose objective is always maximised"));
     }
     let n_setting = section.take("n");
     let n = match &n_setting {
-        Some(setting) => setting.count(1, MAX_COMPONENTS)?,
+        Some(setting) => setting.count_in_range()?,
         None => domain.paper_settings().n_components,
     };
     let built = domain.build(n).map_err(|error| match (&n_setting, error) {
@@ -59,7 +57,7 @@ fn read_external(section: &mut Section, evaluator: Section) -> Result<(ProblemCo
     if let Some(setting) = section.take("domain") {
         return Err(setting.fault("no domain beside the section [evaluator]"));
     }
-    let measures = section.require("measures", MEASURES)?;
+    let measures = section.require("measures")?;
     let Shape { n, measure_bounds, labels, goal } = read_shape(section, &measures)?;
     let program = evaluator.command.iter().rfind(|part| !part.contains('{')).map_or("program", String::as_str);
     let name = match section.take("name") {
@@ -82,6 +80,18 @@ fn read_by_hand(section: &mut Section, measures: &Setting) -> Result<(ProblemCon
     Ok((ProblemConfig::Custom { name, n, measure_bounds, labels, goal }, spec))
 }
 
+/// What settings may say about a problem that is given: what it is called, and its goal.
+pub(super) fn read_given(section: &mut Section, given: &mut ProblemConfig) -> Result<(), Fault> {
+    if let ProblemConfig::Custom { name, measure_bounds, labels, goal, .. } = given {
+        if let Some(setting) = section.take("name") {
+            *name = setting.string()?.to_owned();
+        }
+        *labels = read_labels(section, measure_bounds.len())?;
+        *goal = read_goal(section)?;
+    }
+    Ok(())
+}
+
 /// What a file says about a problem that is no domain.
 struct Shape {
     n: usize,
@@ -91,23 +101,25 @@ struct Shape {
 }
 
 fn read_shape(section: &mut Section, measures: &Setting) -> Result<Shape, Fault> {
-    let n = section.require("n", "the number of components of a solution")?.count(1, MAX_COMPONENTS)?;
+    let n = section.require("n")?.count_in_range()?;
     let measure_bounds = read_measures(measures)?;
     let labels = read_labels(section, measure_bounds.len())?;
+    let goal = read_goal(section)?;
+    Ok(Shape { n, measure_bounds, labels, goal })
+}
+
+fn read_goal(section: &mut Section) -> Result<Goal, Fault> {
     let goals = [
         ("maximise", Goal::Maximise),
         ("minimise", Goal::Minimise),
         ("maximize", Goal::Maximise),
         ("minimize", Goal::Minimise),
     ];
-    let goal = section.take("goal").map_or(Ok(Goal::default()), |setting| setting.choice(&goals))?;
-    Ok(Shape { n, measure_bounds, labels, goal })
+    section.take("goal").map_or(Ok(Goal::default()), |setting| setting.choice(&goals))
 }
 
-const MEASURES: &str = "lower and upper bound of each measure, such as [[-1, 1], [0, 10]]";
-
 fn read_measures(setting: &Setting) -> Result<Vec<(f64, f64)>, Fault> {
-    let rows = setting.list(MEASURES)?;
+    let rows = setting.list(&setting.expected())?;
     if rows.is_empty() || rows.len() > MAX_MEASURES {
         return Err(setting.fault(&format!("1 to {MAX_MEASURES} measures")));
     }
@@ -128,7 +140,7 @@ fn read_labels(section: &mut Section, n_measures: usize) -> Result<Labels, Fault
         labels.objective = setting.string()?.to_owned();
     }
     if let Some(setting) = section.take("measure_names") {
-        let names = setting.list("a list of texts")?;
+        let names = setting.list(&setting.expected())?;
         if names.len() != n_measures {
             return Err(setting.fault(&format!("{n_measures} names, one for each measure")));
         }
@@ -141,7 +153,6 @@ fn read_labels(section: &mut Section, n_measures: usize) -> Result<Labels, Fault
 pub(super) struct Defaults {
     pub(super) sigma: f64,
     pub(super) eta: f64,
-    pub(super) alpha: f64,
 }
 
 impl Defaults {
@@ -163,7 +174,7 @@ impl Defaults {
                 Preset::CmaMega | Preset::CmaMaega => paper.sigma_g,
                 _ => paper.cma_sigma0,
             };
-            return Self { sigma, eta: paper.eta, alpha: paper.alpha };
+            return Self { sigma, eta: paper.eta };
         }
         let widths = bounds.into_iter().flat_map(|bounds| bounds.upper.iter().zip(&bounds.lower));
         let narrowest = widths.map(|(upper, lower)| upper - lower).fold(f64::INFINITY, f64::min);
@@ -171,6 +182,6 @@ impl Defaults {
             true => 0.2 * narrowest,
             false => preset.for_problem(&ProblemSpec { solution_dim: 1, ..spec.clone() }).sigma,
         };
-        Self { sigma, eta: 1.0, alpha: 0.01 }
+        Self { sigma, eta: 1.0 }
     }
 }

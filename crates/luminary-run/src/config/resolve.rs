@@ -8,14 +8,15 @@ use luminary::scheduler::Order;
 use super::error::Fault;
 use super::setting::{Section, Setting};
 use super::tree::Table;
-use super::{ProblemConfig, RunConfig, RunSettings, algorithm, archive, problem};
+use super::{AlgorithmSettings, ProblemConfig, RunConfig, RunSettings, algorithm, archive, problem};
+use crate::error::RunError;
 
 /// Iterations of the paper's experiments.
 const DEFAULT_ITERATIONS: u64 = 10_000;
 /// A curve needs no more points than this.
 const METRICS_LINES: u64 = 1_000;
-/// More threads than this are a typing mistake.
-const MAX_THREADS: usize = 4_096;
+/// More threads than this are a typing mistake, which would starve the machine.
+pub const MAX_THREADS: usize = 1_024;
 /// Work that a crash may cost.
 const CHECKPOINT_SECONDS: f64 = 60.0;
 
@@ -24,24 +25,20 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
     let mut root = Section::root(table);
     let (mut problem, mut archive_section) = (root.section("problem")?, root.section("archive")?);
     let (mut algorithm, mut run) = (root.section("algorithm")?, root.section("run")?);
-    let evaluator = root.take("evaluator").map(Setting::into_section).transpose()?;
+    let evaluator = root.take_section("evaluator").map(Setting::into_section).transpose()?;
     root.finish()?;
     let (problem_config, spec) = match given {
-        Some(given) => {
+        Some(mut given) => {
+            problem::read_given(&mut problem, &mut given)?;
             let spec = given.spec().map_err(|error| Fault::missing("problem", &error.to_string()))?;
             (given, spec)
         }
         None => problem::read(&mut problem, evaluator)?,
     };
-    let run_settings = read_run(&mut run)?;
-    let (mut algorithm_settings, defaults) = algorithm::read(&mut algorithm, &problem_config, &spec)?;
+    let mut algorithm_settings = algorithm::read(&mut algorithm, &problem_config, &spec)?;
+    let run_settings = read_run(&mut run, &algorithm_settings)?;
     let evaluations = algorithm_settings.evaluations_per_iteration().saturating_mul(run_settings.iterations);
-    let context = archive::Context {
-        evaluations,
-        alpha: defaults.alpha,
-        problem: &problem_config,
-        algorithm: &algorithm_settings,
-    };
+    let context = archive::Context { evaluations, problem: &problem_config, algorithm: &algorithm_settings };
     let archive_settings = archive::read(&mut archive_section, &spec, &context)?;
     // An archive that estimates densities has no cells whose visits could be counted.
     let estimates_density = matches!(archive_settings.kind, ArchiveKind::Density(_));
@@ -59,37 +56,72 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
     })
 }
 
+/// As many threads as wanted; all cores for zero.
+fn threads_or_all_cores(threads: usize) -> usize {
+    match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    }
+}
+
+/// Threads that are given outside a configuration: all cores for zero.
+///
+/// # Errors
+/// More than [`MAX_THREADS`].
+pub fn check_threads(threads: usize) -> Result<usize, RunError> {
+    match threads {
+        0..=MAX_THREADS => Ok(threads_or_all_cores(threads)),
+        found => Err(RunError::TooManyThreads { found }),
+    }
+}
+
 /// Only the output folder.
 pub(super) fn out(table: Table) -> Result<Option<String>, Fault> {
     let mut run = Section::root(table).section("run")?;
     run.take("out").map(|setting| setting.string().map(str::to_owned)).transpose()
 }
 
-fn read_run(section: &mut Section) -> Result<RunSettings, Fault> {
-    let iterations = section.take("iterations").map_or(Ok(DEFAULT_ITERATIONS), |setting| setting.integer(1))?;
-    let threads = match section.take("threads").map(|setting| setting.count(0, MAX_THREADS)).transpose()? {
-        None | Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
-        Some(threads) => threads,
-    };
+fn read_run(section: &mut Section, algorithm: &AlgorithmSettings) -> Result<RunSettings, Fault> {
+    let iterations = read_budget(section, algorithm)?;
+    let threads = section.take("threads").map_or(Ok(0), |setting| setting.count_in_range())?;
     let policies = [("reject", NonFinite::Reject), ("fail", NonFinite::Fail)];
     // Where the folder goes is the caller's business; here it only has to be a name.
     section.take("out").map(|setting| setting.string().map(drop)).transpose()?;
     Ok(RunSettings {
-        seed: section.take("seed").map_or(Ok(0), |setting| setting.integer(0))?,
+        seed: section.take("seed").map_or(Ok(0), |setting| setting.integer_in_range())?,
         iterations,
-        threads,
+        threads: threads_or_all_cores(threads),
         metrics_every: match section.take("metrics_every") {
-            Some(setting) => setting.integer(1)?,
+            Some(setting) => setting.integer_in_range()?,
             None => iterations.div_ceil(METRICS_LINES),
         },
         checkpoint_seconds: section
             .take("checkpoint_seconds")
-            .map_or(Ok(CHECKPOINT_SECONDS), |setting| setting.positive())?,
-        checkpoint_iterations: section.take("checkpoint_iterations").map(|setting| setting.integer(1)).transpose()?,
+            .map_or(Ok(CHECKPOINT_SECONDS), |setting| setting.number_in_range())?,
+        checkpoint_iterations: section
+            .take("checkpoint_iterations")
+            .map(|setting| setting.integer_in_range())
+            .transpose()?,
         figures: section.take("figures").map_or(Ok(false), |setting| setting.bool())?,
         non_finite: section.take("non_finite").map_or(Ok(NonFinite::Reject), |setting| setting.choice(&policies))?,
         order: read_order(section)?,
     })
+}
+
+/// Iterations, given as such or as evaluations, which are rounded up to whole iterations.
+fn read_budget(section: &mut Section, algorithm: &AlgorithmSettings) -> Result<u64, Fault> {
+    let iterations = section.take("iterations");
+    let evaluations = section.take("evaluations");
+    match (iterations, evaluations) {
+        (None, None) => Ok(DEFAULT_ITERATIONS),
+        (Some(iterations), None) => iterations.integer_in_range(),
+        (None, Some(evaluations)) => {
+            Ok(evaluations.integer_in_range()?.div_ceil(algorithm.evaluations_per_iteration()))
+        }
+        (Some(_), Some(evaluations)) => {
+            Err(evaluations.fault_found("either `iterations` or `evaluations` as the budget", "both"))
+        }
+    }
 }
 
 fn read_order(section: &mut Section) -> Result<Order, Fault> {
@@ -97,10 +129,7 @@ fn read_order(section: &mut Section) -> Result<Order, Fault> {
     let order = section.take("order").map_or(Ok(Order::Rows), |setting| setting.choice(&orders))?;
     match (order, section.take("over_issue")) {
         (order, None) => Ok(order),
-        (Order::Completion { .. }, Some(setting)) => {
-            let over_issue = setting.number("a number within [1, 16]", |value| (1.0..=16.0).contains(&value))?;
-            Ok(Order::Completion { over_issue })
-        }
+        (Order::Completion { .. }, Some(setting)) => Ok(Order::Completion { over_issue: setting.number_in_range()? }),
         (Order::Rows, Some(setting)) => Err(setting.fault("no over_issue without order = \"completion\"")),
     }
 }

@@ -1,6 +1,7 @@
 //! Typed reading of sections and settings: each accessor says what it expects.
 
 use super::error::{Fault, Found};
+use super::settings::{self, Entry as Described, Kind};
 use super::tree::{Entry, Node, Place, Table, Value};
 
 /// A section of the file. Settings are taken out one by one; what is left at the end is unknown.
@@ -21,21 +22,41 @@ impl Section {
     /// A section of this one; an absent one is empty.
     pub(super) fn section(&mut self, key: &'static str) -> Result<Self, Fault> {
         let path = self.path_of(key);
-        match self.take(key) {
+        match self.take_section(key) {
             None => Ok(Self { path, place: None, table: Table::new(), known: Vec::new() }),
             Some(setting) => setting.into_section(),
         }
     }
 
-    /// Takes a setting, if it is there.
-    pub(super) fn take(&mut self, key: &'static str) -> Option<Setting> {
+    /// Takes a whole section, if it is there.
+    pub(super) fn take_section(&mut self, key: &'static str) -> Option<Setting> {
         self.known.push(key);
         let path = self.path_of(key);
-        self.table.remove(key).map(|entry| Setting { path, node: entry.node })
+        self.table.remove(key).map(|entry| Setting { path, node: entry.node, described: None })
+    }
+
+    /// Takes a setting of the table of settings, if it is there.
+    pub(super) fn take(&mut self, key: &'static str) -> Option<Setting> {
+        self.known.push(key);
+        let described = self.described(key);
+        let path = self.path_of(key);
+        self.table.remove(key).map(|entry| Setting { path, node: entry.node, described: Some(described) })
+    }
+
+    /// What the table of settings says of a key.
+    fn described(&self, key: &str) -> &'static Described {
+        let path = self.path_of(key);
+        settings::find(&path).unwrap_or_else(|| panic!("{path} is read and therefore in the table of settings"))
     }
 
     /// Takes a setting that must be there.
-    pub(super) fn require(&mut self, key: &'static str, expected: &str) -> Result<Setting, Fault> {
+    pub(super) fn require(&mut self, key: &'static str) -> Result<Setting, Fault> {
+        let meaning = self.described(key).meaning;
+        self.require_as(key, meaning)
+    }
+
+    /// Takes a setting that must be there, for a reason that the table of settings does not know.
+    pub(super) fn require_as(&mut self, key: &'static str, expected: &str) -> Result<Setting, Fault> {
         let path = self.path_of(key);
         let place = self.place.clone();
         self.take(key).ok_or_else(|| match place {
@@ -59,7 +80,8 @@ impl Section {
         let names: Vec<_> = self.known.iter().map(|key| format!("`{key}`")).collect();
         let expected = format!("one of {}", names.join(", "));
         let fault = Fault::new(entry.key_place.clone(), &self.path_of(key), &expected, Found::Text(format!("`{key}`")));
-        Err(match closest(key, &self.known) {
+        let alias = settings::find_alias(&self.path, key).map(Described::key).filter(|name| self.known.contains(name));
+        Err(match alias.or_else(|| closest(key, &self.known)) {
             Some(name) => fault.with_help(format!("did you mean `{name}`?")),
             None => fault,
         })
@@ -71,12 +93,41 @@ impl Section {
 pub(super) struct Setting {
     pub(super) path: String,
     node: Node,
+    /// What the table of settings says of it; parts of values are not in it.
+    described: Option<&'static Described>,
 }
 
 impl Setting {
     /// Complains about this value.
     pub(super) fn fault(&self, expected: &str) -> Fault {
         Fault::new(self.node.place.clone(), &self.path, expected, Found::from(&self.node.value))
+    }
+
+    /// What the table of settings expects here.
+    pub(super) fn expected(&self) -> String {
+        self.kind().words()
+    }
+
+    fn kind(&self) -> Kind {
+        self.described.expect("only settings of the table are read by what it says").kind
+    }
+
+    /// The number, if it is one that the table of settings allows.
+    pub(super) fn number_in_range(&self) -> Result<f64, Fault> {
+        let Kind::Number(range) = self.kind() else { panic!("{} is not described as a number", self.path) };
+        self.number(&range.words(), |value| range.contains(value))
+    }
+
+    /// The whole number, if it is one that the table of settings allows.
+    pub(super) fn integer_in_range(&self) -> Result<u64, Fault> {
+        let Kind::Integer(from, to) = self.kind() else { panic!("{} is not described as an integer", self.path) };
+        let value = self.integer(from)?;
+        if value <= to { Ok(value) } else { Err(self.fault(&self.expected())) }
+    }
+
+    /// The whole number as a count, if it is one that the table of settings allows.
+    pub(super) fn count_in_range(&self) -> Result<usize, Fault> {
+        usize::try_from(self.integer_in_range()?).map_err(|_| self.fault(&self.expected()))
     }
 
     /// Complains about this value, describing it in other words.
@@ -101,7 +152,7 @@ impl Setting {
     pub(super) fn entries(&self, expected: &str) -> Result<Vec<(String, Setting)>, Fault> {
         let Value::Table(table) = &self.node.value else { return Err(self.fault(expected)) };
         let entry = |(key, entry): (&String, &Entry)| {
-            (key.clone(), Setting { path: format!("{}.{key}", self.path), node: entry.node.clone() })
+            (key.clone(), Setting { path: format!("{}.{key}", self.path), node: entry.node.clone(), described: None })
         };
         Ok(table.iter().map(entry).collect())
     }
@@ -143,11 +194,6 @@ impl Setting {
         self.number("a finite number", f64::is_finite)
     }
 
-    /// A finite number above zero.
-    pub(super) fn positive(&self) -> Result<f64, Fault> {
-        self.number("a finite number > 0", |value| value.is_finite() && value > 0.0)
-    }
-
     /// An integer of at least `minimum`.
     pub(super) fn integer(&self, minimum: u64) -> Result<u64, Fault> {
         let fault = || self.fault(&format!("an integer >= {minimum}"));
@@ -166,31 +212,34 @@ impl Setting {
     /// The values of a list.
     pub(super) fn list(&self, expected: &str) -> Result<Vec<Setting>, Fault> {
         let Value::Array(values) = &self.node.value else { return Err(self.fault(expected)) };
-        let item = |(i, node): (usize, &Node)| Setting { path: format!("{}[{i}]", self.path), node: node.clone() };
+        let item = |(i, node): (usize, &Node)| Setting {
+            path: format!("{}[{i}]", self.path),
+            node: node.clone(),
+            described: None,
+        };
         Ok(values.iter().enumerate().map(item).collect())
     }
 
     /// One of several names; `-` and `_` are the same.
     pub(super) fn choice<T: Clone>(&self, choices: &[(&'static str, T)]) -> Result<T, Fault> {
-        let names: Vec<_> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
-        let expected = format!("one of {}", names.join(", "));
+        let expected = self.expected();
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        let Kind::Choice(described) = self.kind() else { panic!("{} is not described as a choice", self.path) };
+        assert_eq!(names, described(), "{} has the names of the table of settings", self.path);
         let Value::String(text) = &self.node.value else { return Err(self.fault(&expected)) };
         let wanted = text.replace('-', "_");
         match choices.iter().find(|(name, _)| name.replace('-', "_") == wanted) {
             Some((_, value)) => Ok(value.clone()),
-            None => {
-                let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-                Err(match closest(text, &names) {
-                    Some(name) => self.fault(&expected).with_help(format!("did you mean {name:?}?")),
-                    None => self.fault(&expected),
-                })
-            }
+            None => Err(match closest(text, &names) {
+                Some(name) => self.fault(&expected).with_help(format!("did you mean {name:?}?")),
+                None => self.fault(&expected),
+            }),
         }
     }
 }
 
 /// The candidate that differs in the fewest letters, if it is close enough to be meant.
-fn closest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+pub(super) fn closest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     // Nobody types names this long; distances cost their product.
     if word.len() > 64 {
         return None;

@@ -28,16 +28,17 @@ proptest! {
 
     #[test]
     fn a_damaged_file_is_read_or_refused(
-        at in 0..TEMPLATE.len(), removed in 0..40_usize, inserted in "[ -~\n]{0,12}",
+        at in 0..template().len(), removed in 0..40_usize, inserted in "[ -~\n]{0,12}",
     ) {
-        let mut text = TEMPLATE.as_bytes().to_vec();
-        text.splice(at..(at + removed).min(TEMPLATE.len()), inserted.into_bytes());
+        let mut text = template().into_bytes();
+        let end = (at + removed).min(text.len());
+        text.splice(at..end, inserted.into_bytes());
         read_anything(&String::from_utf8_lossy(&text), &[]);
     }
 
     #[test]
     fn arbitrary_values_of_every_key_are_read_or_refused(
-        key in proptest::sample::select(KEYS.to_vec()),
+        key in proptest::sample::select(settings::all().map(|entry| entry.path).collect::<Vec<_>>()),
         value in prop_oneof![
             "[ -~]{0,20}",
             any::<f64>().prop_map(|value| format!("{value:?}")),
@@ -49,48 +50,6 @@ proptest! {
         read_anything("problem = { domain = 'arm', n = 3 }", &overrides);
     }
 }
-
-const KEYS: [&str; 39] = [
-    "problem.domain",
-    "problem.n",
-    "archive.kind",
-    "archive.resolution",
-    "archive.cells",
-    "archive.centroids",
-    "archive.centroid_seed",
-    "archive.learning_rate",
-    "archive.min_f",
-    "archive.qd_score_offset",
-    "archive.update",
-    "algorithm.preset",
-    "algorithm.variant",
-    "algorithm.sigma",
-    "algorithm.line_sigma",
-    "algorithm.emitters",
-    "algorithm.batch_size",
-    "algorithm.x0",
-    "algorithm.strategy",
-    "algorithm.ranker",
-    "algorithm.selection",
-    "algorithm.restart",
-    "algorithm.gradient",
-    "algorithm.gradient_step",
-    "algorithm.bounds",
-    "algorithm.bounds.lower",
-    "algorithm.bandit",
-    "algorithm.bandit.active",
-    "problem.goal",
-    "run.figures",
-    "evaluator.extras",
-    "run.seed",
-    "run.iterations",
-    "run.threads",
-    "run.metrics_every",
-    "run.checkpoint_seconds",
-    "run.checkpoint_iterations",
-    "run.non_finite",
-    "run",
-];
 
 #[test]
 fn manifests_from_before_goals_bandits_and_figures_still_read() {
@@ -132,4 +91,21 @@ fn infinite_bounds_survive_the_manifest() {
     let config = RunConfig::read(Some(Source::new("any.toml", text)), &[]).unwrap();
     let bounds = config.algorithm.bounds.unwrap();
     assert_eq!((bounds.lower, bounds.upper), (vec![f64::NEG_INFINITY; 2], vec![0.1, f64::INFINITY]));
+}
+
+#[test]
+fn a_budget_of_evaluations_is_rounded_up_to_whole_iterations() {
+    let iterations = |run: &str| {
+        let text = format!("problem = {{ domain = 'arm', n = 2 }}\nrun = {{ {run} }}");
+        RunConfig::read(Some(Source::new("any.toml", &text)), &[]).map(|config| config.run.iterations)
+    };
+    // An iteration of the defaults is 15 emitters of 36 evaluations.
+    for (evaluations, expected) in [(1, 1), (540, 1), (541, 2), (5_400_000, 10_000)] {
+        assert_eq!(iterations(&format!("evaluations = {evaluations}")).unwrap(), expected);
+    }
+    let message = iterations("evaluations = 540, iterations = 1").unwrap_err().to_string();
+    assert!(message.contains("either `iterations` or `evaluations` as the budget, found both"), "{message}");
+    assert!(
+        iterations("evaluations = 0").unwrap_err().to_string().contains("run.evaluations: expected an integer >= 1")
+    );
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results};
 use luminary::scheduler::{self, Scheduler, Threads};
 
-use crate::config::{ProblemConfig, RunConfig};
+use crate::config::{ProblemConfig, RunConfig, check_threads};
 use crate::error::RunError;
 use crate::evaluate::Evaluator;
 use crate::export;
@@ -127,14 +127,12 @@ impl Run {
     /// # Errors
     /// A folder without a run or in use, or whose checkpoints are all damaged.
     pub fn resume(path: &Path, options: ResumeOptions) -> Result<Self, RunError> {
+        let threads = options.threads.map(check_threads).transpose()?;
         let (folder, mut manifest) = RunFolder::open(path)?;
         let run = &mut manifest.config.run;
         let old = run.clone();
         run.iterations = options.iterations.unwrap_or(run.iterations);
-        run.threads = match options.threads {
-            Some(0) => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads.unwrap_or(run.threads),
-        };
+        run.threads = threads.unwrap_or(run.threads);
         if *run != old {
             folder.write_manifest(&manifest)?;
         }

@@ -1,0 +1,195 @@
+//! The one table of settings: what each is called, takes, defaults to and means.
+//!
+//! The reader of configurations takes its names, ranges and words from here. The file that `luminary init` writes,
+//! `luminary list settings`, docs/settings.md and the keywords of Python are made from it, and tests hold them to it. To add
+//! a setting, add its entry and read it.
+
+mod algorithm;
+mod archive;
+mod document;
+mod evaluator;
+mod keyword;
+mod kind;
+mod problem;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use document::{document, list};
+pub use keyword::{Keyword, keyword, keywords, python_module};
+pub use kind::{Kind, Range};
+
+/// A setting.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Section and key: `archive.min_f`.
+    pub path: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// What holds where it is not given.
+    pub absent: Absent,
+    /// What it is, as words that can follow "expected".
+    pub meaning: &'static str,
+    /// Other names in Python, which are those of pyribs.
+    pub aliases: &'static [&'static str],
+    /// Where it has a meaning.
+    pub scope: Scope,
+}
+
+/// What holds where a setting is not given. Values are TOML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// This value.
+    Is(&'static str),
+    /// What the words say.
+    Follows {
+        /// Where the value comes from, or that there is none.
+        from: &'static str,
+        /// A value that could be given.
+        example: &'static str,
+    },
+    /// Nothing: it has to be given.
+    Required {
+        /// A value that could be given.
+        example: &'static str,
+    },
+}
+
+/// Where a setting has a meaning; elsewhere it is refused, or nothing looks at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Everywhere.
+    Always,
+    /// For built-in domains.
+    Domain,
+    /// For problems that are evaluated by a program, by hand or by Python.
+    OwnProblem,
+    /// For evaluators of any protocol.
+    Program,
+    /// For evaluators that are spoken to through files.
+    Files,
+    /// For archives of this kind.
+    Kind(&'static str),
+    /// For emitters that rank, which those of the MAP-Elites variants do not.
+    Ranked,
+    /// For this algorithm.
+    Preset(&'static str),
+    /// For algorithms along gradients.
+    Gradients,
+    /// For results that take effect when they come.
+    Completion,
+}
+
+impl Scope {
+    /// The scope in words; empty for everywhere.
+    pub fn words(self) -> String {
+        match self {
+            Self::Always | Self::Program => String::new(),
+            Self::Domain => "for a domain".into(),
+            Self::OwnProblem => "not for a domain".into(),
+            Self::Files => "for `protocol = \"files\"`".into(),
+            Self::Kind(kind) => format!("for `kind = {kind:?}`"),
+            Self::Ranked => "not for `map_elites` and `map_elites_line`".into(),
+            Self::Preset(name) => format!("for `{name}`"),
+            Self::Gradients => "for `cma_mega` and `cma_maega`".into(),
+            Self::Completion => "for `order = \"completion\"`".into(),
+        }
+    }
+}
+
+impl Absent {
+    /// The default as people read it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Is(value) => value,
+            Self::Follows { from, .. } => from,
+            Self::Required { .. } => "required",
+        }
+    }
+
+    /// A value that can be given.
+    pub fn example(self) -> &'static str {
+        match self {
+            Self::Is(example) | Self::Follows { example, .. } | Self::Required { example } => example,
+        }
+    }
+}
+
+impl Entry {
+    /// The section: `archive`.
+    pub fn section(&self) -> &'static str {
+        self.path.split('.').next().unwrap_or_default()
+    }
+
+    /// The key behind its section: `min_f`, `bounds.lower`.
+    pub fn key(&self) -> &'static str {
+        self.path.split_once('.').map_or(self.path, |(_, key)| key)
+    }
+
+    /// Whether it belongs to a setting that is a table, such as `bounds.lower`.
+    pub fn is_nested(&self) -> bool {
+        self.key().contains('.')
+    }
+
+    const fn new(path: &'static str, kind: Kind, absent: Absent, meaning: &'static str) -> Self {
+        Self { path, kind, absent, meaning, aliases: &[], scope: Scope::Always }
+    }
+
+    const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+
+    const fn scope(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
+}
+
+/// All settings, in the order in which people read about them. A path that means different things to different kinds of
+/// archives is there for each.
+pub fn all() -> impl Iterator<Item = &'static Entry> {
+    problem::ENTRIES
+        .iter()
+        .chain(evaluator::ENTRIES)
+        .chain(archive::ENTRIES)
+        .chain(algorithm::ENTRIES)
+        .chain(run::ENTRIES)
+}
+
+/// The sections of a file, each with what it is about.
+pub const SECTIONS: [(&str, &str); 5] = [
+    ("problem", "What is evaluated: a built-in domain, or the shape of a problem of your own."),
+    ("evaluator", "A program as the objective; see [external-evaluators.md](external-evaluators.md)."),
+    ("archive", "Which archive, and what it accepts; see [command-line.md](command-line.md#archive)."),
+    ("algorithm", "How solutions are found."),
+    ("run", "How long, with which seed, and what is recorded."),
+];
+
+/// The setting of a path.
+pub(super) fn find(path: &str) -> Option<&'static Entry> {
+    all().find(|entry| entry.path == path)
+}
+
+/// The setting of a section that has another name: `sigma` for `sigma0`.
+pub(super) fn find_alias(section: &str, alias: &str) -> Option<&'static Entry> {
+    all().find(|entry| entry.section() == section && entry.aliases.contains(&alias))
+}
+
+/// Shorthands for the tables.
+const fn is(value: &'static str) -> Absent {
+    Absent::Is(value)
+}
+
+const fn follows(from: &'static str, example: &'static str) -> Absent {
+    Absent::Follows { from, example }
+}
+
+const fn none(example: &'static str) -> Absent {
+    Absent::Follows { from: "none", example }
+}
+
+const fn required(example: &'static str) -> Absent {
+    Absent::Required { example }
+}
