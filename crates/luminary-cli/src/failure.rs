@@ -75,6 +75,7 @@ impl Failure {
                         | RunError::Domain(_)
                         | RunError::Memory { .. }
                         | RunError::NoEvaluator { .. }
+                        | RunError::Start { .. }
                         | RunError::Exists { .. }
                         | RunError::NotEmpty { .. }
                         | RunError::NotARun { .. }

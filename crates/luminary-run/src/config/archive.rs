@@ -1,5 +1,7 @@
 //! The section of the archive: which kind, and what each kind asks for.
 
+use std::path::PathBuf;
+
 use luminary::archive::{
     ArchiveKind, CellsConfig, Competition, DensityConfig, DnsConfig, LearningRate, MAX_CELLS, ProximityConfig,
     ThresholdDecay, UpdateRule,
@@ -52,7 +54,21 @@ pub(super) fn read(section: &mut Section, spec: &ProblemSpec, context: &Context<
         Goal::Minimise => min_f,
     };
     let qd_score_offset = section.take("qd_score_offset").map_or(Ok(default_offset), |setting| setting.finite())?;
-    Ok(ArchiveSettings { kind, result, learning_rate, min_f, qd_score_offset, update })
+    let from = section.take("from").map_or(Ok(Vec::new()), read_from)?;
+    Ok(ArchiveSettings { kind, result, learning_rate, min_f, qd_score_offset, update, from })
+}
+
+/// Where elites come from at the start. Paths become absolute, so that a run can be resumed from anywhere.
+fn read_from(setting: Setting) -> Result<Vec<PathBuf>, Fault> {
+    let expected = "a run folder or a table, or a list of them";
+    let absolute = |setting: &Setting| match std::path::absolute(setting.string()?) {
+        Ok(path) => Ok(path),
+        Err(error) => Err(setting.fault(&format!("{expected} ({error})"))),
+    };
+    if setting.is_string() {
+        return Ok(vec![absolute(&setting)?]);
+    }
+    setting.list(expected)?.iter().map(absolute).collect()
 }
 
 /// Whether an archive can keep a threshold in each cell. Cells that move cannot.

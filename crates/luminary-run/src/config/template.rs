@@ -32,6 +32,7 @@ resolution = [100, 100]         # cells along each measure; one number for all, 
 learning_rate = "0.01 at 100x100" # a number, a number at a resolution, or "auto" (from cells and budget)
 # min_f = 0.0                   # threshold of an empty cell: the worst objective you would accept
 # qd_score_offset = 0.0         # subtracted from every objective in the QD score; default for "minimise": min_f
+# from = "runs/other"          # elites to start from: a run folder or a table of them, or a list of several
 # update = "sequential"         # or "batch": all rows of an iteration see the same thresholds
 
 # Other kinds of archives, instead of a grid and its learning rate. All have qd_score_offset.
@@ -93,6 +94,9 @@ seed = 0
 # non_finite = "reject"         # NaN or infinity: reject the row and count it, or "fail"
 # order = "completion"          # results take effect when they come; default: "rows", the same bits for any workers
 # over_issue = 1.0              # with "completion": draw so many times the rows an emitter needs, and take the first
+
+# [render]                      # a program that draws an elite: see docs/external-evaluators.md
+# command = ["python3", "draw.py", "{output}"]
 "##;
 
 #[cfg(test)]
