@@ -44,9 +44,19 @@ pub(super) struct JsonLinesWorker {
     next_id: u64,
     answer: Answer,
     supports_jacobian: bool,
-    /// Whether a process of this worker has ever answered a request.
-    has_answered: bool,
+    flushing: Flushing,
     transcript: Option<Transcript>,
+}
+
+/// Whether the program flushes its output after every line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Flushing {
+    /// It has not answered yet, and nobody has tried.
+    Unknown,
+    /// It has answered, or was not found wanting.
+    Works,
+    /// Its answers came only when its input was closed.
+    Missing,
 }
 
 /// A running process and the conversation with it.
@@ -97,7 +107,7 @@ impl JsonLinesWorker {
             next_id: 0,
             answer: Answer::default(),
             supports_jacobian: false,
-            has_answered: false,
+            flushing: Flushing::Unknown,
             transcript,
         }
     }
@@ -164,7 +174,7 @@ impl JsonLinesWorker {
                 }
                 if *has_said_hello {
                     take_answer(line, in_flight, &mut self.answer, batch)?;
-                    self.has_answered = true;
+                    self.flushing = Flushing::Works;
                 } else {
                     let reply = wire::read_hello(line, self.shape).map_err(Fault::Garbage)?;
                     *has_said_hello = true;
@@ -182,14 +192,22 @@ impl JsonLinesWorker {
         }
     }
 
+    /// Why a process is out of time. To find out takes a moment, which is spent once.
+    fn explained(&mut self, seconds: f64, limit: TimeLimit, live: &mut Live) -> Fault {
+        if self.flushing == Flushing::Unknown {
+            self.flushing = if live.answers_once_closed() { Flushing::Missing } else { Flushing::Works };
+        }
+        match self.flushing {
+            Flushing::Missing => Fault::Unflushed { seconds, limit },
+            Flushing::Unknown | Flushing::Works => Fault::TimedOut { seconds, limit },
+        }
+    }
+
     /// Ends this process and hands back what it had in hand.
     fn fail(&mut self, fault: Fault, now: Instant, batch: &mut Batch<'_>) {
         let Some(mut live) = self.live.take() else { return };
         let fault = match fault {
-            // Worth a moment as long as this may be a mistake in the program, and not a slow evaluation.
-            Fault::TimedOut { seconds, limit } if !self.has_answered && live.answers_once_closed() => {
-                Fault::Unflushed { seconds, limit }
-            }
+            Fault::TimedOut { seconds, limit } => self.explained(seconds, limit, &mut live),
             fault => fault,
         };
         let _ = live.process.kill();
