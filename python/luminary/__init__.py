@@ -23,7 +23,7 @@ Or in one call, with :func:`run`.
 
 from luminary import archives, emitters, schedulers
 from luminary._native import __version__
-from luminary._run import Run, RunResult, minimize, presets, run
+from luminary._run import Run, RunResult, elite, minimize, presets, run
 from luminary._saving import load, save
 from luminary._tickets import Ticket, Told
 
@@ -33,6 +33,7 @@ __all__ = [
     "schedulers",
     "run",
     "minimize",
+    "elite",
     "save",
     "load",
     "presets",

@@ -14,7 +14,7 @@ from luminary.archives import ArchiveStats, CVTArchive, GridArchive
 from luminary.typing import SingleData
 
 __version__: str
-__all__ = ["archives", "emitters", "schedulers", "run", "minimize", "save", "load", "presets", "Run", "RunResult", "Ticket", "Told", "__version__"]
+__all__ = ["archives", "emitters", "schedulers", "run", "minimize", "elite", "save", "load", "presets", "Run", "RunResult", "Ticket", "Told", "__version__"]
 
 class Ticket(NamedTuple):
     id: int
@@ -90,6 +90,8 @@ class RunResult:
     failures: list[Exception]
     @property
     def best(self) -> SingleData | None: ...
+    def elite(self, *, cell: int | Iterable[int] | None = None, measures: ArrayLike | None = None) -> SingleData: ...
+    def replay(self, *, cell: int | Iterable[int] | None = None, measures: ArrayLike | None = None) -> dict[str, Any]: ...
 
 def run(
     evaluate: Callable[[NDArray[np.float64]], tuple[ArrayLike, ArrayLike]],
@@ -111,6 +113,9 @@ def run(
     metrics_every: int = 10,
     **settings: Any,
 ) -> RunResult: ...
+def elite(
+    folder: str | PathLike[str], *, cell: int | Iterable[int] | None = None, measures: ArrayLike | None = None
+) -> SingleData: ...
 def minimize(evaluate: Callable[[NDArray[np.float64]], tuple[ArrayLike, ArrayLike]], **options: Any) -> RunResult: ...
 def save(thing: Any, path: str | PathLike[str]) -> None: ...
 def load(path: str | PathLike[str]) -> Any: ...

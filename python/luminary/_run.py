@@ -7,10 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from luminary._elite import one_elite
 from luminary._evaluator import Evaluator, Negated
 from luminary._native import NativeFolder, NativeRun, read_checkpoint
 from luminary._native import presets as _native_presets
 from luminary._run_log import Log
+from luminary._run_result import RunResult
 from luminary._seed import native_seed
 from luminary._tickets import Ticket, Told, check_count, one_result
 from luminary._validate import as_native
@@ -245,25 +247,6 @@ class Run:
         return archive
 
 
-@dataclass
-class RunResult:
-    """What :func:`run` returns."""
-
-    #: The elitist archive of everything evaluated.
-    archive: GridArchive
-    #: The run itself, to look at or to go on with.
-    run: Run
-    #: Figures after each logged iteration: dicts with iteration, evaluations, seconds, qd_score, coverage, ...
-    metrics: list
-    #: Exceptions of failed evaluations, at most the first ten.
-    failures: list
-
-    @property
-    def best(self):
-        """The best elite as a dict."""
-        return self.archive.best_elite
-
-
 def run(
     evaluate,
     *,
@@ -350,7 +333,19 @@ def run(
         # Also on Ctrl-C and on exceptions: nothing that was told is lost.
         log.close()
         keeper.finish(search, log.seconds)
-    return RunResult(search.result_archive, search, log.rows, evaluator.failures)
+    return RunResult(search.result_archive, search, log.rows, evaluator.failures, evaluator)
+
+
+def elite(folder, *, cell=None, measures=None):
+    """An elite of a run folder, of this package or of the command line: see :meth:`RunResult.elite`.
+
+    As in :meth:`Run.load`, objectives are negated where the command line minimises.
+
+    Raises:
+        OSError: The folder does not read.
+        ValueError: It holds no run, or there is no such elite.
+    """
+    return one_elite(Run.load(folder).result_archive, cell, measures)
 
 
 def minimize(evaluate, **options):

@@ -46,9 +46,15 @@ pub(crate) enum Command {
     Lsi(Box<crate::args_lsi::LsiArgs>),
     /// Write an archive as a table
     Export(ExportArgs),
+    /// Print one elite: the best, or that of a cell or of measures
+    Elite(crate::args_elite::EliteArgs),
+    /// Evaluate an elite again, and say whether the result repeats
+    Replay(crate::args_elite::ReplayArgs),
+    /// Put the elites of several runs and tables into one archive
+    Merge(crate::args_elite::MergeArgs),
     /// Write a commented configuration file
     Init(InitArgs),
-    /// Check a configuration and evaluate one solution
+    /// Check a configuration and its evaluator, and evaluate one solution
     Check(CheckArgs),
     /// List domains, algorithms, archives, rankers and strategies, or settings
     List(ListArgs),
@@ -92,7 +98,7 @@ impl DemoArgs {
 /// Where settings come from: a file, flags that win over it, or flags alone.
 #[derive(Args)]
 pub(crate) struct ConfigArgs {
-    /// The configuration file (see `luminary init`)
+    /// The configuration file (see `luminary init`); run, check and create take luminary.toml if none is named
     pub(crate) config: Option<PathBuf>,
     /// Built-in problem (problem.domain)
     #[arg(long)]
@@ -142,6 +148,12 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
+    /// Whether the flags alone say what is evaluated.
+    pub(crate) fn name_a_problem(&self) -> bool {
+        let names = |text: &String| ["problem.domain", "problem.measures"].iter().any(|key| text.starts_with(key));
+        self.domain.is_some() || self.set.iter().any(names)
+    }
+
     /// The flags as settings.
     ///
     /// # Errors
@@ -455,10 +467,33 @@ pub(crate) struct InitArgs {
     /// The file to write; never overwritten
     #[arg(default_value = "luminary.toml")]
     pub(crate) file: PathBuf,
+    /// Also write a program that runs as it is, beside the file, to put your own simulation into
+    #[arg(long, value_enum)]
+    pub(crate) evaluator: Option<EvaluatorArg>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum EvaluatorArg {
+    /// A long-lived program in Python that speaks JSON lines
+    Python,
+    /// A shell script for each evaluation, with files of numbers
+    Shell,
+    /// A Python program for each evaluation, with JSON files
+    Files,
 }
 
 #[derive(Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
+    /// Also evaluate this many solutions, twice each, and say what a run would meet and how to set it up
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pilot: Option<u32>,
+}
+
+impl CheckArgs {
+    /// Solutions of the pilot.
+    pub(crate) fn n_pilot(&self) -> Option<usize> {
+        self.pilot.map(|n| n as usize)
+    }
 }

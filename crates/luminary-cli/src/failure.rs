@@ -76,6 +76,7 @@ impl Failure {
                         | RunError::Memory { .. }
                         | RunError::NoEvaluator { .. }
                         | RunError::TooManyThreads { .. }
+                        | RunError::Start { .. }
                         | RunError::Exists { .. }
                         | RunError::NotEmpty { .. }
                         | RunError::NotARun { .. }

@@ -2,6 +2,7 @@
 //! and prints.
 
 mod args;
+mod args_elite;
 #[cfg(feature = "lsi")]
 mod args_lsi;
 mod commands;
@@ -40,6 +41,9 @@ fn main() -> ExitCode {
         #[cfg(feature = "lsi")]
         Command::Lsi(args) => commands::lsi(&args),
         Command::Export(args) => commands::export(&args),
+        Command::Elite(args) => commands::elite(&args),
+        Command::Replay(args) => commands::replay(&args),
+        Command::Merge(args) => commands::merge(&args),
         Command::Init(args) => commands::init(&args),
         Command::Check(args) => commands::check(&args),
         Command::List(args) => commands::list(&args),

@@ -45,6 +45,20 @@ pub enum RunError {
     /// The evaluator gave up.
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
+    /// A solution that has no value this time.
+    #[error("expected a value for the solution, found none{}", .causes.iter().map(|cause| format!("\n  {cause}")).collect::<String>())]
+    NoValue {
+        /// What the evaluator had to say.
+        causes: Vec<String>,
+    },
+    /// Elites that a run cannot start from.
+    #[error("cannot start from {}: {message}", .path.display())]
+    Start {
+        /// Where they are.
+        path: PathBuf,
+        /// What was expected and what was found.
+        message: String,
+    },
     /// A problem that only its own program can evaluate.
     #[error(
         "expected a built-in domain or an evaluator, found the problem {name:?}, which is evaluated elsewhere\n  help: \

@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results, RowFailure};
 
 use crate::config::Goal;
-use crate::external::{EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, Shape};
+use crate::external::{
+    EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, OnFailure, Protocol, Shape, Transcript,
+};
 
 /// Row failures of one batch that are put into words; further ones are only counted.
 const MAX_ROWS_TOLD: usize = 3;
@@ -27,6 +29,27 @@ impl ExternalBatch {
         let stop = Arc::<AtomicBool>::default();
         let evaluator = ExternalEvaluator::start_with_stop_flag(config, shape, stop.clone()).map_err(failed)?;
         Ok(Self { evaluator, spec, goal, notes: Vec::new(), stop })
+    }
+
+    /// Starts one worker alone, for somebody who looks for a mistake: every fault counts at once and is told.
+    pub(crate) fn start_one(
+        config: &ExternalConfig,
+        spec: ProblemSpec,
+        goal: Goal,
+        worker: usize,
+        transcript: Option<Transcript>,
+    ) -> Result<Self, EvaluateError> {
+        let config = ExternalConfig {
+            retries: 0,
+            on_failure: OnFailure::Skip,
+            give_up_after: usize::MAX,
+            // Several rows come in one request, so that one can be tried.
+            rows_per_request: (config.protocol == Protocol::JsonLines).then_some(usize::MAX),
+            ..config.clone()
+        };
+        let shape = Shape { solution_dim: spec.solution_dim, measure_dim: spec.measure_dim() };
+        let evaluator = ExternalEvaluator::start_one(&config, shape, worker, transcript).map_err(failed)?;
+        Ok(Self { evaluator, spec, goal, notes: Vec::new(), stop: Arc::default() })
     }
 
     fn note(&mut self, report: &EvaluationReport) {

@@ -28,14 +28,17 @@ pub mod evaluate;
 pub mod external;
 #[cfg(unix)]
 mod external_batch;
+mod rows;
 pub mod check;
 mod memory;
 pub mod stop;
+pub mod start;
 pub mod driver;
 pub mod by_hand;
 pub mod folder;
 pub mod summary;
 pub mod export;
+pub mod elite;
 pub mod sweep;
 pub mod error;
 

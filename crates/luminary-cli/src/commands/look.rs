@@ -1,4 +1,4 @@
-//! show, check, list: everything that only looks.
+//! show, list: everything that only looks.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -6,16 +6,15 @@ use std::process::ExitCode;
 use luminary::archive::ArchiveKind;
 use luminary::preset::Preset;
 use luminary_domains::Domain;
-use luminary_run::config::{ArchiveSettings, Goal, RankerName, StrategyName, settings};
+use luminary_run::config::{ArchiveSettings, RankerName, StrategyName, settings};
 use luminary_run::folder::Manifest;
 use luminary_run::summary::{Status, Summary};
 
 use terminal_size::{Width, terminal_size_of};
 
-use super::{Outcome, read_settings};
-use crate::args::{CheckArgs, ListArg, ListArgs, ShowArgs};
-use crate::failure::Failure;
-use crate::numbers::{bytes, elapsed, grouped, maybe_score, score};
+use super::Outcome;
+use crate::args::{ListArg, ListArgs, ShowArgs};
+use crate::numbers::{elapsed, grouped, maybe_score, score};
 
 pub(crate) fn show(args: &ShowArgs) -> Outcome {
     if luminary_run::sweep::is_sweep(&args.dir) {
@@ -36,7 +35,7 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
+pub(super) fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
     let text = serde_json::to_string_pretty(value).map_err(io::Error::from)?;
     writeln!(io::stdout(), "{text}")
 }
@@ -90,56 +89,6 @@ fn coverage(summary: &Summary, archive: &ArchiveSettings) -> String {
     }
     let places = if archive.cells().is_some() { "cells" } else { "elites" };
     format!("{:.2} % ({elites} of {} {places})", summary.coverage_percent, grouped(summary.cells as u64))
-}
-
-pub(crate) fn check(args: &CheckArgs) -> Outcome {
-    let config = read_settings(&args.config)?.config;
-    let check = luminary_run::check::check(&config)?;
-    let mut out = io::stdout().lock();
-    let alpha = check.alpha.map_or(String::new(), |alpha| format!(", learning rate {alpha:.6}"));
-    let bounds: Vec<_> = check.measure_bounds.iter().map(|(lower, upper)| format!("[{lower}, {upper}]")).collect();
-    writeln!(
-        out,
-        "problem      {}, {} components, measures in {}",
-        check.problem,
-        check.solution_dim,
-        bounds.join(" x ")
-    )?;
-    let kind = config.archive.kind.name();
-    let size = match (check.capacity, check.archive_bytes) {
-        (Some(n_elites), Some(size)) => {
-            let places = if config.archive.cells().is_some() { "cells" } else { "elites at most" };
-            format!("{} {places}, up to {}", grouped(n_elites as u64), bytes(size))
-        }
-        _ => "elites without limit".into(),
-    };
-    writeln!(out, "archive      {kind}, {size}{alpha}")?;
-    let algorithm = &config.algorithm;
-    let bandit = algorithm.bandit.map_or(String::new(), |bandit| format!(", {} of them at a time", bandit.n_active));
-    writeln!(
-        out,
-        "algorithm    {}, {} emitters of {} evaluations{bandit}",
-        algorithm.preset, algorithm.emitters, algorithm.batch_size
-    )?;
-    writeln!(
-        out,
-        "budget       {} iterations, {} evaluations, {} threads",
-        grouped(config.run.iterations),
-        grouped(check.evaluations),
-        config.run.threads
-    )?;
-    let extras: String = check.extras.iter().map(|(name, values)| format!(", {name} {values:?}")).collect();
-    let minimised = if config.goal() == Goal::Minimise { " (minimised)" } else { "" };
-    let (objective, measures) = (check.objective, &check.measures);
-    writeln!(out, "evaluation   objective {objective:?}{minimised}, measures {measures:?}{extras} at the start")?;
-    for warning in &check.warnings {
-        writeln!(out, "warning: {warning}")?;
-    }
-    if !check.objective.is_finite() {
-        return Err(Failure::input("expected a finite objective for the start, found none"));
-    }
-    writeln!(out, "ready")?;
-    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn list(args: &ListArgs) -> Outcome {

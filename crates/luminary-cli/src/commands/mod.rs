@@ -1,26 +1,33 @@
 //! One function for each command.
 
 mod by_hand;
+mod check;
+mod elite;
 mod look;
 #[cfg(feature = "lsi")]
 mod lsi;
+mod merge;
 mod plot;
 mod reproduce;
 mod run;
+mod scaffold;
 mod sweep;
 mod write;
 
 pub(crate) use by_hand::{ask, create, tell};
-pub(crate) use look::{check, list, show};
+pub(crate) use check::check;
+pub(crate) use elite::{elite, replay};
+pub(crate) use look::{list, show};
 #[cfg(feature = "lsi")]
 pub(crate) use lsi::lsi;
+pub(crate) use merge::merge;
 pub(crate) use plot::{plot, report};
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::{demo, resume, run};
 pub(crate) use sweep::{sweep, trial};
 pub(crate) use write::{completions, export, init};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use luminary_run::config::{Override, RunConfig, Source};
@@ -38,9 +45,14 @@ pub(crate) struct Settings {
     pub(crate) out: Option<String>,
 }
 
-/// Reads the file, if one is named, and the flags.
+/// The configuration that is read if none is named and no flag says what is evaluated.
+const DEFAULT_CONFIG: &str = "luminary.toml";
+
+/// Reads the file, if one is named or found here, and the flags.
 pub(crate) fn read_settings(args: &ConfigArgs) -> Result<Settings, Failure> {
-    with_source(args, |source, overrides| {
+    let found = || (!args.name_a_problem()).then(|| PathBuf::from(DEFAULT_CONFIG)).filter(|path| path.exists());
+    let path = args.config.clone().or_else(found);
+    read_source(path.as_deref(), args, |source, overrides| {
         let config = RunConfig::read(source, overrides)?;
         Ok(Settings { config, out: RunConfig::read_out(source, overrides)? })
     })
@@ -51,8 +63,16 @@ pub(crate) fn with_source<T>(
     args: &ConfigArgs,
     read: impl FnOnce(Option<Source<'_>>, &[Override]) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    read_source(args.config.as_deref(), args, read)
+}
+
+fn read_source<T>(
+    path: Option<&Path>,
+    args: &ConfigArgs,
+    read: impl FnOnce(Option<Source<'_>>, &[Override]) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let overrides = args.overrides().map_err(Failure::input)?;
-    match &args.config {
+    match path {
         None => read(None, &overrides),
         Some(path) => {
             let text = read_text(path)?;

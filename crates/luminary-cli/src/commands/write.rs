@@ -2,26 +2,43 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use luminary_run::config::template;
 use luminary_run::export::{self, Format, Which};
 use luminary_run::folder::Manifest;
 
-use super::Outcome;
+use super::run::quoted;
+use super::{Outcome, scaffold};
 use crate::args::{ArchiveArg, Arguments, ExportArgs, FormatArg, InitArgs};
 use crate::failure::Failure;
 
 pub(crate) fn init(args: &InitArgs) -> Outcome {
-    let path = args.file.display();
-    let fail = |error: io::Error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::input(format!("expected a new file, found {path}; it stays as it is")),
-        _ => Failure::input(format!("cannot write {path}: {error}")),
+    let files = scaffold::files(&args.file, args.evaluator);
+    // Looked at first, so that a file that is there already leaves none of the others behind.
+    for file in &files {
+        if file.path.exists() {
+            let path = file.path.display();
+            return Err(Failure::input(format!("expected a new file, found {path}; it stays as it is")));
+        }
+    }
+    for file in &files {
+        let fail = |error: io::Error| Failure::input(format!("cannot write {}: {error}", file.path.display()));
+        File::create_new(&file.path).and_then(|mut new| new.write_all(file.text.as_bytes())).map_err(fail)?;
+    }
+    let names: Vec<_> = files.iter().map(|file| file.path.display().to_string()).collect();
+    let path = quoted(&args.file);
+    // Programs are found in the current folder.
+    let folder = args.file.parent().filter(|folder| args.evaluator.is_some() && *folder != Path::new(""));
+    let next = match (folder, args.file.file_name()) {
+        (Some(folder), Some(name)) => {
+            let name = quoted(Path::new(name));
+            format!("cd {}, luminary check {name}, luminary run {name}", quoted(folder))
+        }
+        _ => format!("luminary check {path}, luminary run {path}"),
     };
-    let mut file = File::create_new(&args.file).map_err(fail)?;
-    file.write_all(template().as_bytes()).map_err(fail)?;
-    writeln!(io::stdout(), "wrote {path}; next: luminary check {path}, luminary run {path}")?;
+    writeln!(io::stdout(), "wrote {}; next: {next}", names.join(" and "))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,6 +4,10 @@ mod support;
 mod archives;
 mod by_hand;
 mod configs;
+#[cfg(unix)]
+mod debugger;
+#[cfg(unix)]
+mod elite;
 mod export;
 #[cfg(unix)]
 mod external;
@@ -11,6 +15,8 @@ mod external;
 mod extras;
 mod faults;
 mod figures;
+#[cfg(unix)]
+mod first_hour;
 mod kill;
 #[cfg(feature = "lsi")]
 mod lsi;
@@ -18,4 +24,5 @@ mod lsi;
 mod minimise;
 mod plot;
 mod reproduce;
+mod start;
 mod sweep;

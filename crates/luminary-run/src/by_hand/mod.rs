@@ -13,11 +13,12 @@ use luminary::scheduler::{Answer, Call, Effect, NOT_FINITE, Scheduler, Ticket, T
 pub use message::{Message, MessageError};
 
 use crate::config::RunConfig;
-use crate::driver::{Restored, restore, write_results};
+use crate::driver::{Restored, begin, restore, write_results};
 use crate::error::RunError;
 use crate::folder::{
     CheckpointMeta, JOURNAL, Journal, METRICS, Manifest, MetricsLog, MetricsRow, RunFolder, SUMMARY, remove_stale,
 };
+use crate::start::Elites;
 
 /// A checkpoint is written once this many calls have come after the last, so that opening the folder stays quick.
 const CALLS_PER_CHECKPOINT: u64 = 1_000;
@@ -44,8 +45,10 @@ impl ByHand {
     /// # Errors
     /// A configuration the engine refuses, or a folder that cannot be used.
     pub fn create(path: &Path, config: &RunConfig) -> Result<(), RunError> {
-        crate::driver::build(config)?;
-        RunFolder::create(path, &Manifest::new(config.clone())).map(drop)
+        let start = Elites::read(config)?;
+        begin(config, start.as_ref())?;
+        RunFolder::create(path, &Manifest::new(config.clone()))?;
+        start.map_or(Ok(()), |start| start.write_copy(path, config))
     }
 
     /// Opens a run at its last call.

@@ -1,5 +1,7 @@
 //! The section of the archive: which kind, and what each kind asks for.
 
+use std::path::PathBuf;
+
 use luminary::archive::{
     ArchiveKind, CellsConfig, Competition, DensityConfig, DnsConfig, LearningRate, ProximityConfig, ThresholdDecay,
     UpdateRule,
@@ -52,7 +54,21 @@ pub(super) fn read(section: &mut Section, spec: &ProblemSpec, context: &Context<
     };
     let qd_score_offset =
         section.take("qd_score_offset").map_or(Ok(default_offset), |setting| setting.number_in_range())?;
-    Ok(ArchiveSettings { kind, result, learning_rate, min_f, qd_score_offset, update })
+    let from = section.take("from").map_or(Ok(Vec::new()), |setting| read_from(&setting))?;
+    Ok(ArchiveSettings { kind, result, learning_rate, min_f, qd_score_offset, update, from })
+}
+
+/// Where elites come from at the start. Paths become absolute, so that a run can be resumed from anywhere.
+fn read_from(setting: &Setting) -> Result<Vec<PathBuf>, Fault> {
+    let expected = setting.expected();
+    let absolute = |setting: &Setting| match std::path::absolute(setting.string()?) {
+        Ok(path) => Ok(path),
+        Err(error) => Err(setting.fault(&format!("{expected} ({error})"))),
+    };
+    if setting.is_string() {
+        return Ok(vec![absolute(setting)?]);
+    }
+    setting.list(&expected)?.iter().map(absolute).collect()
 }
 
 /// Whether an archive can keep a threshold in each cell. Cells that move cannot.

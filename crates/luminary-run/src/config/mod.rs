@@ -25,6 +25,7 @@ mod floats;
 mod goal;
 mod names;
 mod problem;
+mod render;
 mod resolve;
 mod scheduler;
 mod setting;
@@ -33,6 +34,8 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod tree;
+
+use std::path::PathBuf;
 
 use luminary::archive::{ArchiveKind, CellsConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule};
 use luminary::emitter::Selection;
@@ -50,6 +53,7 @@ use cells::REFERENCE_CELLS;
 pub use error::{ConfigFileError, Mistake};
 pub use goal::Goal;
 pub use names::{RankerName, StrategyName};
+pub use render::RenderConfig;
 pub use resolve::{MAX_THREADS, check_threads};
 pub use template::template;
 pub use tree::{Override, Source};
@@ -75,6 +79,9 @@ pub struct RunConfig {
     pub algorithm: AlgorithmSettings,
     /// How long, with which seed, and what is recorded.
     pub run: RunSettings,
+    /// How an elite is drawn, if somebody can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub render: Option<RenderConfig>,
 }
 
 /// What is evaluated.
@@ -155,6 +162,9 @@ pub struct ArchiveSettings {
     pub qd_score_offset: f64,
     /// When a row sees the thresholds.
     pub update: UpdateRule,
+    /// Run folders and tables whose elites are in the archive from the start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub from: Vec<PathBuf>,
 }
 
 impl ArchiveSettings {
@@ -343,6 +353,11 @@ impl ProblemConfig {
             }
             Self::Custom { name, .. } => Err(RunError::NoEvaluator { name: name.clone() }),
         }
+    }
+
+    /// Whether a program evaluates it.
+    pub fn is_program(&self) -> bool {
+        !matches!(self, Self::Domain { .. } | Self::Custom { .. })
     }
 
     /// Its name.

@@ -8,7 +8,7 @@ use luminary::scheduler::Order;
 use super::error::Fault;
 use super::setting::{Section, Setting};
 use super::tree::Table;
-use super::{AlgorithmSettings, ProblemConfig, RunConfig, RunSettings, algorithm, archive, problem};
+use super::{AlgorithmSettings, ProblemConfig, RunConfig, RunSettings, algorithm, archive, problem, render};
 use crate::error::RunError;
 
 /// Iterations of the paper's experiments.
@@ -25,6 +25,7 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
     let mut root = Section::root(table);
     let (mut problem, mut archive_section) = (root.section("problem")?, root.section("archive")?);
     let (mut algorithm, mut run) = (root.section("algorithm")?, root.section("run")?);
+    let render_section = root.take_section("render").map(Setting::into_section).transpose()?;
     let evaluator = root.take_section("evaluator").map(Setting::into_section).transpose()?;
     root.finish()?;
     let (problem_config, spec) = match given {
@@ -48,11 +49,13 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
     for section in [problem, archive_section, algorithm, run] {
         section.finish()?;
     }
+    let render = render_section.map(|section| render::read(section, &problem_config)).transpose()?;
     Ok(RunConfig {
         problem: problem_config,
         archive: archive_settings,
         algorithm: algorithm_settings,
         run: run_settings,
+        render,
     })
 }
 

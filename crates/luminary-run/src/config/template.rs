@@ -48,6 +48,8 @@ pub fn template() -> String {
         let _ = write!(text, "\n[{section}]\n");
         of(section).for_each(|entry| add(&mut text, entry));
     }
+    text.push_str("\n# [render]\n");
+    of("render").for_each(|entry| add_comment(&mut text, entry));
     text
 }
 

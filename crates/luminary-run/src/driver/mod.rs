@@ -17,10 +17,11 @@ use crate::export;
 use crate::folder::{
     CheckpointFileError, FAULTS, JOURNAL, METRICS, Manifest, MetricsLog, RunFolder, SUMMARY, remove_stale, write_json,
 };
+use crate::start::Elites;
 use crate::stop::StopFlag;
 use crate::summary::{Status, Summary};
 use recorder::Recorder;
-pub(crate) use restore::build;
+pub(crate) use restore::begin;
 pub use restore::{Restored, restore};
 
 /// What an observer of a run sees after each iteration.
@@ -111,13 +112,17 @@ impl Run {
     /// # Errors
     /// A configuration the engine refuses, or a folder that cannot be used; nothing is written then.
     pub fn create(path: &Path, config: RunConfig) -> Result<Self, RunError> {
-        let scheduler = build(&config)?;
+        let start = Elites::read(&config)?;
+        let scheduler = begin(&config, start.as_ref())?;
         // A program that does not start must not leave a run behind.
         let evaluator = match &config.problem {
             ProblemConfig::Custom { .. } => None,
             problem => Some(problem.evaluator()?),
         };
         let folder = RunFolder::create(path, &Manifest::new(config.clone()))?;
+        if let Some(start) = &start {
+            start.write_copy(path, &config)?;
+        }
         Ok(Self { folder, config, scheduler, seconds_before: 0.0, notes: Vec::new(), evaluator })
     }
 

@@ -8,6 +8,7 @@ use crate::config::RunConfig;
 use crate::error::RunError;
 use crate::folder::{CHECKPOINTS, CheckpointFileError, Checkpoints, JOURNAL, replay};
 use crate::memory;
+use crate::start::Elites;
 
 /// A run as its folder has it.
 #[derive(Debug)]
@@ -34,15 +35,24 @@ pub fn restore(folder: &Path, config: &RunConfig) -> Result<Restored, RunError> 
         None if !loaded.damaged.is_empty() => {
             return Err(RunError::NoValidCheckpoint { path: checkpoints.folder().to_owned(), errors: loaded.damaged });
         }
-        None => (build(config)?, 0.0),
+        None => (begin(config, Elites::of_folder(folder, config)?.as_ref())?, 0.0),
     };
     let n_calls_saved = scheduler.n_calls();
     replay(&folder.join(JOURNAL), &mut scheduler)?;
     Ok(Restored { scheduler, seconds, n_calls_saved, damaged: loaded.damaged })
 }
 
-/// The engine at its start.
-pub(crate) fn build(config: &RunConfig) -> Result<Scheduler, RunError> {
+/// The engine at its start, with the elites that it starts from.
+pub(crate) fn begin(config: &RunConfig, start: Option<&Elites>) -> Result<Scheduler, RunError> {
+    let mut scheduler = build(config)?;
+    if let Some(elites) = start {
+        elites.inject(&mut scheduler, config)?;
+    }
+    Ok(scheduler)
+}
+
+/// The engine before anything.
+fn build(config: &RunConfig) -> Result<Scheduler, RunError> {
     let spec = config.problem.spec()?;
     memory::check(config, &spec)?;
     Ok(config.scheduler(&spec).build()?)

@@ -18,7 +18,6 @@ use luminary::archive::Archive;
 use luminary::scheduler::Scheduler;
 
 use table::Table;
-#[cfg(unix)]
 pub(crate) use table::column_names;
 
 use crate::config::Goal;
@@ -92,6 +91,14 @@ pub fn write(archive: &dyn Archive, goal: Goal, format: Format, writer: &mut (im
 /// Writes an archive to a file, which is complete or not there.
 pub fn write_file(archive: &dyn Archive, goal: Goal, format: Format, path: &Path) -> Result<(), RunError> {
     write_atomically(path, |writer| write(archive, goal, format, writer)).map_err(RunError::io("write", path))
+}
+
+/// Writes a list of numbers to a file as a NumPy array of one dimension.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_vector(values: &[f64], path: &Path) -> Result<(), RunError> {
+    write_atomically(path, |writer| npy::write_vector(values, writer)).map_err(RunError::io("write", path))
 }
 
 /// The archives of a run, as its folder holds them.

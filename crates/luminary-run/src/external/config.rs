@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ExternalError;
 use super::extras::Extras;
+use super::report::TimeLimit;
 
 /// Into how many requests a batch is cut unless `rows_per_request` says otherwise. A constant, because results of
 /// vectorised evaluators may depend on how rows are grouped and must not depend on the number of workers.
@@ -193,18 +194,21 @@ impl ExternalConfig {
     }
 
     /// Rows in each request of a batch of `n_rows`.
-    pub(super) fn rows_in_request(&self, n_rows: usize) -> usize {
+    pub(crate) fn rows_in_request(&self, n_rows: usize) -> usize {
         match self.protocol {
             Protocol::JsonLines => self.rows_per_request.unwrap_or(n_rows.div_ceil(REQUESTS_PER_BATCH)).max(1),
             Protocol::Files => 1,
         }
     }
 
-    /// Time a request of `n_rows` may take.
-    pub(super) fn limit_for(&self, n_rows: usize) -> Duration {
+    /// Time a request of `n_rows` may take, and the setting that says so.
+    pub(super) fn limit_for(&self, n_rows: usize) -> (Duration, TimeLimit) {
         let by_rows = self.time_limit * n_rows as f64;
-        let seconds = by_rows.min(self.request_time_limit.unwrap_or(f64::INFINITY));
-        Duration::from_secs_f64(seconds.min(MAX_SECONDS))
+        let (seconds, limit) = match self.request_time_limit {
+            Some(of_request) if of_request < by_rows => (of_request, TimeLimit::Request),
+            _ => (by_rows, TimeLimit::Evaluation),
+        };
+        (Duration::from_secs_f64(seconds.min(MAX_SECONDS)), limit)
     }
 
     /// The longest answer to a request of `n_rows` that is read: room for every number at its longest with white space
@@ -309,9 +313,9 @@ mod tests {
     #[test]
     fn a_request_has_the_time_of_its_rows_up_to_its_own_limit() {
         let mut config = ExternalConfig { time_limit: 2.0, ..Default::default() };
-        assert_eq!(config.limit_for(10), Duration::from_secs(20));
+        assert_eq!(config.limit_for(10), (Duration::from_secs(20), TimeLimit::Evaluation));
         config.request_time_limit = Some(5.0);
-        assert_eq!(config.limit_for(10), Duration::from_secs(5));
-        assert_eq!(config.limit_for(1), Duration::from_secs(2));
+        assert_eq!(config.limit_for(10), (Duration::from_secs(5), TimeLimit::Request));
+        assert_eq!(config.limit_for(1), (Duration::from_secs(2), TimeLimit::Evaluation));
     }
 }

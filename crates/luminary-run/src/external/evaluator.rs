@@ -1,5 +1,6 @@
 //! The pool of workers and the loop that drives it.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,6 +13,7 @@ use super::error::ExternalError;
 use super::files::{FilesWorker, WorkRoot};
 use super::json_lines::JsonLinesWorker;
 use super::report::EvaluationReport;
+use super::transcript::Transcript;
 use super::worker::Worker;
 
 /// The longest sleep, so that the stop flag is noticed.
@@ -60,6 +62,30 @@ impl ExternalEvaluator {
         shape: Shape,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, ExternalError> {
+        Self::start_workers(config, shape, 0..config.workers, stop, None)
+    }
+
+    /// Starts only the worker with this number and, if there is a transcript, writes down what is said.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`start`](Self::start).
+    pub fn start_one(
+        config: &ExternalConfig,
+        shape: Shape,
+        worker: usize,
+        transcript: Option<Transcript>,
+    ) -> Result<Self, ExternalError> {
+        Self::start_workers(config, shape, worker..worker + 1, Arc::default(), transcript)
+    }
+
+    fn start_workers(
+        config: &ExternalConfig,
+        shape: Shape,
+        numbers: Range<usize>,
+        stop: Arc<AtomicBool>,
+        transcript: Option<Transcript>,
+    ) -> Result<Self, ExternalError> {
         config.check()?;
         for (what, size) in [("solution component", shape.solution_dim), ("measure", shape.measure_dim)] {
             if size == 0 {
@@ -75,13 +101,17 @@ impl ExternalEvaluator {
         }
         let workers = match config.protocol {
             Protocol::JsonLines => {
-                let new = |index| JsonLinesWorker::new(index, config.clone(), directory.clone(), shape);
-                Workers::JsonLines((0..config.workers).map(new).collect())
+                let new =
+                    |index| JsonLinesWorker::new(index, config.clone(), directory.clone(), shape, transcript.clone());
+                Workers::JsonLines(numbers.map(new).collect())
             }
             Protocol::Files => {
                 let root = Arc::new(WorkRoot::new(&config.files.clone().unwrap_or_default())?);
-                let new = |index| FilesWorker::new(index, config.clone(), directory.clone(), shape, root.clone());
-                Workers::Files((0..config.workers).map(new).collect())
+                let new = |index| {
+                    let (config, directory) = (config.clone(), directory.clone());
+                    FilesWorker::new(index, config, directory, shape, root.clone(), transcript.clone())
+                };
+                Workers::Files(numbers.map(new).collect())
             }
         };
         let mut evaluator = Self { config, shape, workers, failures_in_a_row: 0, extras: Vec::new(), stop };

@@ -12,8 +12,9 @@ use super::batch::{Batch, Job};
 use super::config::{ExternalConfig, FileFormat, FilesConfig, Shape};
 use super::error::ExternalError;
 use super::process::{self, LIVENESS_INTERVAL, Process};
-use super::report::{Fault, FaultKind, WorkerEvent};
+use super::report::{Fault, FaultKind, TimeLimit, WorkerEvent};
 use super::scan::Scanner;
+use super::transcript::Transcript;
 use super::wire::{self, Row};
 use super::worker::Worker;
 
@@ -40,6 +41,7 @@ pub(super) struct FilesWorker {
     directory: PathBuf,
     shape: Shape,
     root: Arc<WorkRoot>,
+    transcript: Option<Transcript>,
     running: Option<Evaluation>,
 }
 
@@ -103,8 +105,9 @@ impl FilesWorker {
         directory: PathBuf,
         shape: Shape,
         root: Arc<WorkRoot>,
+        transcript: Option<Transcript>,
     ) -> Self {
-        Self { index, config, directory, shape, root, running: None }
+        Self { index, config, directory, shape, root, transcript, running: None }
     }
 
     fn format(&self) -> FileFormat {
@@ -124,6 +127,9 @@ impl FilesWorker {
         let folder = self.root.make_folder()?;
         let [params, result] = self.file_names().map(|name| folder.join(name));
         let text = self.params_text(row, batch);
+        if let Some(transcript) = &self.transcript {
+            transcript.sent(&text);
+        }
         std::fs::write(&params, text).map_err(|source| ExternalError::WorkDir { path: params.clone(), source })?;
         let places = [("{params}", &*params), ("{result}", &*result), ("{work_dir}", &*folder)];
         let mut command = process::command(&self.config, self.index, &self.directory, &places);
@@ -132,7 +138,8 @@ impl FilesWorker {
         if spawned.is_err() {
             remove_folder(&folder);
         }
-        let deadline = now.checked_add(self.config.limit_for(1));
+        let (limit, _) = self.config.limit_for(1);
+        let deadline = now.checked_add(limit);
         Ok(spawned.map(|process| Evaluation { process, row, folder, deadline, last_look: now }))
     }
 
@@ -161,11 +168,17 @@ impl FilesWorker {
     /// The verdict on a process that has ended.
     fn verdict(&self, evaluation: &mut Evaluation, batch: &mut Batch<'_>) -> Result<(), Fault> {
         let status = evaluation.process.kill().map_err(|error| Fault::NotStarted(error.to_string()))?;
+        if let Some(transcript) = &self.transcript {
+            transcript.set_errors(evaluation.process.tail.lines());
+        }
         if !status.success() {
             return Err(Fault::from_status(status));
         }
         let [_, result] = self.file_names();
         let bytes = read_limited(&evaluation.folder.join(result), self.config.answer_limit(1, self.shape))?;
+        if let Some(transcript) = &self.transcript {
+            transcript.received(&bytes);
+        }
         let mut row = Row::default();
         let fault = match self.format() {
             FileFormat::Text => row.read_text(&bytes, batch.wanted()),
@@ -246,7 +259,8 @@ impl Worker for FilesWorker {
             }
         } else if evaluation.deadline.is_some_and(|deadline| now >= deadline) {
             let _ = evaluation.process.kill();
-            self.fail(evaluation, Fault::TimedOut(self.config.time_limit), batch);
+            let fault = Fault::TimedOut { seconds: self.config.time_limit, limit: TimeLimit::Evaluation };
+            self.fail(evaluation, fault, batch);
         } else {
             self.running = Some(evaluation);
         }

@@ -1,5 +1,6 @@
 //! A worker that is a long-lived process and speaks JSON lines.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +11,8 @@ use super::batch::{Batch, Job};
 use super::config::{ExternalConfig, Shape};
 use super::lines::LineBuffer;
 use super::process::{self, LIVENESS_INTERVAL, Process, Stream};
-use super::report::{Fault, WorkerEvent, cut};
+use super::report::{Fault, TimeLimit, WorkerEvent, cut};
+use super::transcript::Transcript;
 use super::wire::{self, Answer};
 use super::worker::Worker;
 
@@ -20,6 +22,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How long a process that has closed its output may take to end, for its exit code to be reported.
 const GRACE: Duration = Duration::from_millis(200);
+/// How long a process that is out of time may take to write what it owes once its input is closed.
+const FLUSH_PATIENCE: Duration = Duration::from_secs(1);
 /// The longest hello.
 const MAX_HELLO_BYTES: usize = 1 << 16;
 
@@ -40,6 +44,19 @@ pub(super) struct JsonLinesWorker {
     next_id: u64,
     answer: Answer,
     supports_jacobian: bool,
+    flushing: Flushing,
+    transcript: Option<Transcript>,
+}
+
+/// Whether the program flushes its output after every line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Flushing {
+    /// It has not answered yet, and nobody has tried.
+    Unknown,
+    /// It has answered, or was not found wanting.
+    Works,
+    /// Its answers came only when its input was closed.
+    Missing,
 }
 
 /// A running process and the conversation with it.
@@ -57,6 +74,13 @@ struct Live {
     has_ended: bool,
 }
 
+/// When a process is out of time, how many seconds it had, and by which setting.
+struct Deadline {
+    at: Instant,
+    seconds: f64,
+    limit: TimeLimit,
+}
+
 /// A request without an answer.
 struct Request {
     id: u64,
@@ -64,7 +88,13 @@ struct Request {
 }
 
 impl JsonLinesWorker {
-    pub(super) fn new(index: usize, config: Arc<ExternalConfig>, directory: PathBuf, shape: Shape) -> Self {
+    pub(super) fn new(
+        index: usize,
+        config: Arc<ExternalConfig>,
+        directory: PathBuf,
+        shape: Shape,
+        transcript: Option<Transcript>,
+    ) -> Self {
         Self {
             index,
             config,
@@ -77,6 +107,8 @@ impl JsonLinesWorker {
             next_id: 0,
             answer: Answer::default(),
             supports_jacobian: false,
+            flushing: Flushing::Unknown,
+            transcript,
         }
     }
 
@@ -94,6 +126,9 @@ impl JsonLinesWorker {
             Ok(Ok(process)) => {
                 let mut outbox = Vec::new();
                 wire::write_hello(self.index, self.shape, &self.config.extras, &mut outbox);
+                if let Some(transcript) = &self.transcript {
+                    transcript.sent(&outbox);
+                }
                 self.live = Some(Live {
                     process,
                     lines: LineBuffer::new(),
@@ -122,6 +157,9 @@ impl JsonLinesWorker {
         let Some(live) = &mut self.live else { return Ok(()) };
         live.send();
         live.process.drain_stderr();
+        if let Some(transcript) = &self.transcript {
+            transcript.set_errors(live.process.tail.lines());
+        }
         let limit = live.line_limit(&self.config, self.shape);
         let Live { process, lines, in_flight, has_said_hello, owing_since, .. } = live;
         let stream = process.read_stdout(|bytes| {
@@ -131,8 +169,12 @@ impl JsonLinesWorker {
                 if line.trim_ascii().is_empty() {
                     continue;
                 }
+                if let Some(transcript) = &self.transcript {
+                    transcript.received(line);
+                }
                 if *has_said_hello {
                     take_answer(line, in_flight, &mut self.answer, batch)?;
+                    self.flushing = Flushing::Works;
                 } else {
                     let reply = wire::read_hello(line, self.shape).map_err(Fault::Garbage)?;
                     *has_said_hello = true;
@@ -150,9 +192,24 @@ impl JsonLinesWorker {
         }
     }
 
+    /// Why a process is out of time. To find out takes a moment, which is spent once.
+    fn explained(&mut self, seconds: f64, limit: TimeLimit, live: &mut Live) -> Fault {
+        if self.flushing == Flushing::Unknown {
+            self.flushing = if live.answers_once_closed() { Flushing::Missing } else { Flushing::Works };
+        }
+        match self.flushing {
+            Flushing::Missing => Fault::Unflushed { seconds, limit },
+            Flushing::Unknown | Flushing::Works => Fault::TimedOut { seconds, limit },
+        }
+    }
+
     /// Ends this process and hands back what it had in hand.
     fn fail(&mut self, fault: Fault, now: Instant, batch: &mut Batch<'_>) {
         let Some(mut live) = self.live.take() else { return };
+        let fault = match fault {
+            Fault::TimedOut { seconds, limit } => self.explained(seconds, limit, &mut live),
+            fault => fault,
+        };
         let _ = live.process.kill();
         live.process.drain_stderr();
         let stderr = live.process.tail.lines();
@@ -183,7 +240,11 @@ impl Worker for JsonLinesWorker {
             live.owing_since = now;
         }
         let solutions = job.rows.iter().map(|&row| batch.solution(row));
+        let start = live.outbox.len();
         wire::write_request(self.next_id, batch.wants_jacobian(), solutions, &mut live.outbox);
+        if let Some(transcript) = &self.transcript {
+            transcript.sent(&live.outbox[start..]);
+        }
         live.in_flight.push(Request { id: self.next_id, job });
         live.send();
         self.next_id += 1;
@@ -200,7 +261,7 @@ impl Worker for JsonLinesWorker {
             None => Some(self.not_before),
             Some(live) => {
                 let look = live.last_look + LIVENESS_INTERVAL;
-                Some(live.deadline(&self.config).map_or(look, |(deadline, _)| deadline.min(look)))
+                Some(live.deadline(&self.config).map_or(look, |deadline| deadline.at.min(look)))
             }
         }
     }
@@ -246,20 +307,33 @@ impl Live {
         }
     }
 
-    /// When the process is out of time, if it owes anything, and how many seconds it had.
-    fn deadline(&self, config: &ExternalConfig) -> Option<(Instant, f64)> {
-        let limit = match (self.has_said_hello, self.in_flight.first()) {
-            (false, _) => Duration::from_secs_f64(config.start_time_limit),
+    /// When the process is out of time, if it owes anything.
+    fn deadline(&self, config: &ExternalConfig) -> Option<Deadline> {
+        let (time, limit) = match (self.has_said_hello, self.in_flight.first()) {
+            (false, _) => (Duration::from_secs_f64(config.start_time_limit), TimeLimit::Start),
             (true, Some(request)) => config.limit_for(request.job.rows.len()),
             (true, None) => return None,
         };
-        Some((self.owing_since.checked_add(limit)?, limit.as_secs_f64()))
+        Some(Deadline { at: self.owing_since.checked_add(time)?, seconds: time.as_secs_f64(), limit })
+    }
+
+    /// Whether a process that is out of time writes a whole line as soon as its input is closed. Then it had answered
+    /// long before, into a buffer of its own.
+    fn answers_once_closed(&mut self) -> bool {
+        self.process.close_stdin();
+        self.process.await_end(FLUSH_PATIENCE);
+        let mut has_line = false;
+        let read = self.process.read_stdout(|bytes| {
+            has_line |= bytes.contains(&b'\n');
+            Ok::<(), Infallible>(())
+        });
+        read.is_ok() && has_line
     }
 
     /// Notices a process that is out of time, or that has ended while its children keep its output open.
     fn check_time(&mut self, now: Instant, config: &ExternalConfig) -> Result<(), Fault> {
-        if let Some((_, seconds)) = self.deadline(config).filter(|(deadline, _)| now >= *deadline) {
-            return Err(Fault::TimedOut(seconds));
+        if let Some(Deadline { seconds, limit, .. }) = self.deadline(config).filter(|deadline| now >= deadline.at) {
+            return Err(Fault::TimedOut { seconds, limit });
         }
         if self.has_ended {
             return Err(self.closing_fault());

@@ -98,8 +98,20 @@ pub enum Fault {
     ClosedOutput,
     /// The process could not be started.
     NotStarted(String),
-    /// The evaluation, request or start took longer than this many seconds.
-    TimedOut(f64),
+    /// The evaluation, request or start took too long.
+    TimedOut {
+        /// The seconds it had.
+        seconds: f64,
+        /// The setting that gave them.
+        limit: TimeLimit,
+    },
+    /// It took too long, and what it owed came only when its input was closed.
+    Unflushed {
+        /// The seconds it had.
+        seconds: f64,
+        /// The setting that gave them.
+        limit: TimeLimit,
+    },
     /// The answer does not follow the protocol.
     Garbage(String),
     /// A list in the answer has the wrong length.
@@ -120,6 +132,28 @@ pub enum Fault {
         /// The first such component.
         component: usize,
     },
+}
+
+/// The settings that limit times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TimeLimit {
+    /// `time_limit`, for each row of a request.
+    Evaluation,
+    /// `request_time_limit`.
+    Request,
+    /// `start_time_limit`.
+    Start,
+}
+
+impl fmt::Display for TimeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Evaluation => "time_limit",
+            Self::Request => "request_time_limit",
+            Self::Start => "start_time_limit",
+        })
+    }
 }
 
 /// The kinds of faults, for counting.
@@ -162,7 +196,7 @@ impl Fault {
     pub fn kind(&self) -> FaultKind {
         match self {
             Self::Exited(_) | Self::Killed(_) | Self::ClosedOutput | Self::NotStarted(_) => FaultKind::Crash,
-            Self::TimedOut(_) => FaultKind::TimeOut,
+            Self::TimedOut { .. } | Self::Unflushed { .. } => FaultKind::TimeOut,
             Self::Garbage(_) => FaultKind::Garbage,
             Self::WrongLength { .. } => FaultKind::WrongLength,
             Self::NonFinite(_) => FaultKind::NonFinite,
@@ -187,7 +221,12 @@ impl fmt::Display for Fault {
             Self::Killed(signal) => write!(f, "was killed by signal {signal}{}", signal_name(*signal)),
             Self::ClosedOutput => write!(f, "closed its output without exiting"),
             Self::NotStarted(error) => write!(f, "could not be started: {error}"),
-            Self::TimedOut(seconds) => write!(f, "took longer than {seconds} s"),
+            Self::TimedOut { seconds, limit } => write!(f, "took longer than {seconds} s (`{limit}`)"),
+            Self::Unflushed { seconds, limit } => write!(
+                f,
+                "took longer than {seconds} s (`{limit}`): its answer came only when its input was closed, so it does \
+                 not flush its output after every line (in Python: print(..., flush=True))"
+            ),
             Self::Garbage(detail) => write!(f, "gave an answer that is not in the protocol: {detail}"),
             Self::WrongLength { what, expected, found } => {
                 write!(f, "gave {what} of the wrong length: expected {expected}, found {found}")

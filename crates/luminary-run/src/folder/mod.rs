@@ -4,6 +4,7 @@
 //! manifest.json      the resolved configuration, versions and host; written first, so a folder with one is a run
 //! metrics.jsonl      one line of figures every so many iterations, appended
 //! journal.jsonl      calls about tickets, appended when they are made; not there if nobody made any
+//! start.csv          the elites that the run started from; not there if it started from none
 //! evaluator.log      what went wrong with an external evaluator, appended; not there if nothing did
 //! checkpoints/       the newest two states, from which a run continues bit by bit
 //! archive.parquet    the archive the emitters search, at the end or when the run was stopped
@@ -38,6 +39,8 @@ pub const MANIFEST: &str = "manifest.json";
 pub const METRICS: &str = "metrics.jsonl";
 /// Name of the journal of calls about tickets.
 pub const JOURNAL: &str = "journal.jsonl";
+/// Name of the copy of the elites that a run started from.
+pub const START: &str = "start.csv";
 /// Name of the log of what went wrong with an evaluator.
 pub const FAULTS: &str = "evaluator.log";
 /// Name of the folder of checkpoints.

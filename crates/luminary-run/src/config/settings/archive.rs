@@ -69,6 +69,12 @@ pub(super) const ENTRIES: &[Entry] = &[
         is("\"sequential\""),
         "when rows see thresholds: each the newest, or all of an iteration (\"batch\") the same",
     ),
+    Entry::new(
+        "archive.from",
+        Kind::Other { expected: "a run folder or a table, or a list of them", python: "str | Iterable[str]" },
+        none("\"runs/other\""),
+        "elites to start from: a run folder or a table of them (.csv, .parquet), or a list of several",
+    ),
     Entry::new("archive.cells", Kind::Integer(1, CELLS), is("10_000"), "the number of Voronoi cells around centroids")
         .scope(Scope::Kind("cvt")),
     Entry::new("archive.centroids", Kind::Choice(centroids), is("\"k_means\""), "where centroids come from")

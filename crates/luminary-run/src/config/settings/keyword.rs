@@ -6,7 +6,7 @@ use super::super::setting::closest;
 use super::{Entry, all};
 
 /// Settings of files and programs, which Python functions have no use for.
-const NOT_IN_PYTHON: [&str; 3] = ["problem.domain", "run.out", "run.figures"];
+const NOT_IN_PYTHON: [&str; 5] = ["problem.domain", "archive.from", "run.out", "run.figures", "render.command"];
 
 /// Keywords that Python's functions name themselves, beside the typed rest.
 const NAMED: [&str; 10] = [

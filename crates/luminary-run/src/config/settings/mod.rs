@@ -11,6 +11,7 @@ mod evaluator;
 mod keyword;
 mod kind;
 mod problem;
+mod render;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -156,15 +157,17 @@ pub fn all() -> impl Iterator<Item = &'static Entry> {
         .chain(archive::ENTRIES)
         .chain(algorithm::ENTRIES)
         .chain(run::ENTRIES)
+        .chain(render::ENTRIES)
 }
 
 /// The sections of a file, each with what it is about.
-pub const SECTIONS: [(&str, &str); 5] = [
+pub const SECTIONS: [(&str, &str); 6] = [
     ("problem", "What is evaluated: a built-in domain, or the shape of a problem of your own."),
     ("evaluator", "A program as the objective; see [external-evaluators.md](external-evaluators.md)."),
     ("archive", "Which archive, and what it accepts; see [command-line.md](command-line.md#archive)."),
     ("algorithm", "How solutions are found."),
     ("run", "How long, with which seed, and what is recorded."),
+    ("render", "A program that draws an elite; see [external-evaluators.md](external-evaluators.md)."),
 ];
 
 /// The setting of a path.

@@ -1,0 +1,201 @@
+//! A program of the user draws an elite: a picture, an animation, a text.
+//!
+//! It reads the elite as one JSON object from standard input. Where its command says `{output}` it gets the path of the
+//! file to write; without, what it prints is the file.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+
+use thiserror::Error;
+
+use super::EliteRecord;
+use crate::config::RenderConfig;
+use crate::folder::write_atomically;
+
+/// Stands for the path of the file in a command.
+const OUTPUT: &str = "{output}";
+/// Lines of a program's errors that are shown.
+const MAX_LINES: usize = 20;
+
+/// Why there is no picture. A file that was there before is as it was.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// The program is not there or may not be executed.
+    #[error("cannot run the render command `{program}`: {source}")]
+    Program {
+        /// The program.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The program says that it failed.
+    #[error("expected the render command to succeed, found {status}{}", indented(.stderr))]
+    Failed {
+        /// How it ended.
+        status: ExitStatus,
+        /// Its last errors.
+        stderr: Vec<String>,
+    },
+    /// The program succeeded and wrote nothing.
+    #[error("expected the render command to {what}, found none{}", indented(.stderr))]
+    Nothing {
+        /// What it should have done.
+        what: &'static str,
+        /// Its last errors.
+        stderr: Vec<String>,
+    },
+    /// The file cannot be written.
+    #[error("cannot write {}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Has an elite drawn into a file, which is complete or as it was.
+///
+/// # Errors
+/// A program that does not start, fails or writes nothing, and a file that cannot be written.
+pub fn render(config: &RenderConfig, elite: &EliteRecord, path: &Path) -> Result<(), RenderError> {
+    let fail = |source| RenderError::Io { path: path.to_owned(), source };
+    if !config.command.iter().any(|part| part.contains(OUTPUT)) {
+        let Output { stdout, stderr, .. } = run(config, elite, None)?;
+        if stdout.is_empty() {
+            return Err(RenderError::Nothing { what: "print something", stderr: last_lines(&stderr) });
+        }
+        return write_atomically(path, |writer| writer.write_all(&stdout)).map_err(fail);
+    }
+    // In a folder beside the file, so that renaming is all that is left to do, and under its name, because programs look
+    // at how it ends.
+    let absolute = std::path::absolute(path).map_err(fail)?;
+    let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else {
+        return Err(fail(io::Error::other("expected the path of a file")));
+    };
+    let folder = tempfile::Builder::new().prefix(".luminary-").tempdir_in(parent).map_err(fail)?;
+    let drawn = folder.path().join(name);
+    let Output { stderr, .. } = run(config, elite, Some(&drawn))?;
+    if !drawn.exists() {
+        return Err(RenderError::Nothing { what: "write {output}", stderr: last_lines(&stderr) });
+    }
+    fs::rename(&drawn, &absolute).map_err(fail)
+}
+
+/// Runs the command with the elite on its standard input.
+fn run(config: &RenderConfig, elite: &EliteRecord, output: Option<&Path>) -> Result<Output, RenderError> {
+    let words: Vec<OsString> = config.command.iter().map(|word| filled(word, output)).collect();
+    let [program, arguments @ ..] = words.as_slice() else {
+        let source = io::Error::other("expected a program, found an empty command");
+        return Err(RenderError::Program { program: String::new(), source });
+    };
+    // A bare name is looked up in PATH; a relative path means a file in the folder.
+    let is_path = program.to_string_lossy().contains('/');
+    let program = if is_path { config.directory.join(program).into_os_string() } else { program.clone() };
+    let fail = |source| RenderError::Program { program: program.to_string_lossy().into_owned(), source };
+    let mut command = Command::new(&program);
+    command.args(arguments).current_dir(&config.directory);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(fail)?;
+    let mut stdin = child.stdin.take().expect("the input is a pipe");
+    let text = serde_json::to_vec(elite).expect("plain data is written to memory");
+    // Another thread writes, because a program may print before it has read everything. One that does not read at all is
+    // no fault: its exit code says whether it was content.
+    let writer = std::thread::spawn(move || stdin.write_all(&text));
+    let ended = child.wait_with_output().map_err(fail)?;
+    let _ = writer.join();
+    match ended.status.success() {
+        true => Ok(ended),
+        false => Err(RenderError::Failed { status: ended.status, stderr: last_lines(&ended.stderr) }),
+    }
+}
+
+/// A word of the command with the path filled in.
+fn filled(word: &str, output: Option<&Path>) -> OsString {
+    let path = output.map_or(OsStr::new(""), Path::as_os_str);
+    let mut pieces = word.split(OUTPUT);
+    let mut text = OsString::from(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        text.push(path);
+        text.push(piece);
+    }
+    text
+}
+
+fn last_lines(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    // Control characters could move the cursor or change colours of the terminal that shows them.
+    let plain = |line: &&str| line.chars().filter(|c| !c.is_control() || *c == '\t').collect();
+    lines[lines.len().saturating_sub(MAX_LINES)..].iter().map(plain).collect()
+}
+
+fn indented(lines: &[String]) -> String {
+    match lines {
+        [] => String::new(),
+        lines => format!("; its last output:\n    {}", lines.join("\n    ")),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn elite() -> EliteRecord {
+        EliteRecord {
+            objective: 2.5,
+            measures: vec![0.5],
+            solution: vec![1.0, 2.0],
+            extras: vec![("energy".into(), vec![7.0]), ("path".into(), vec![1.0, f64::NAN])],
+            cell: 3,
+            intervals: None,
+            threshold: None,
+            visits: Some(4),
+        }
+    }
+
+    fn drawn(script: &str, path: &Path) -> Result<String, String> {
+        let command = ["sh", "-c", script, "sh", OUTPUT];
+        let n_words = if script.contains("$1") { 5 } else { 3 };
+        let command = command[..n_words].iter().map(ToString::to_string).collect();
+        let config = RenderConfig { command, directory: std::env::temp_dir() };
+        render(&config, &elite(), path).map_err(|error| error.to_string())?;
+        Ok(fs::read_to_string(path).unwrap())
+    }
+
+    #[test]
+    fn a_program_prints_the_file_or_writes_it_where_it_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("elite.txt");
+        let expected = "{\"objective\":2.5,\"measures\":[0.5],\"solution\":[1.0,2.0],\"extras\":{\"energy\":7.0,\
+                        \"path\":[1.0,null]},\"cell\":3,\"intervals\":null,\"threshold\":null,\"visits\":4}";
+        assert_eq!(drawn("cat", &path).unwrap(), expected);
+        assert_eq!(drawn("echo drawing; cat > \"$1\"", &path).unwrap(), expected);
+        assert_eq!(drawn("echo \"${1##*.}\" > \"$1\"", &path).unwrap(), "txt\n");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
+    }
+
+    #[test]
+    fn a_failed_picture_names_its_cause_and_leaves_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("elite.txt");
+        fs::write(&path, "old").unwrap();
+        for (script, expected) in [
+            ("printf 'no \\033[31mscreen\\n' >&2; exit 3", "exit status: 3; its last output:\n    no [31mscreen"),
+            ("true", "expected the render command to print something, found none"),
+            ("true $1", "expected the render command to write {output}, found none"),
+            ("echo half > \"$1\"; kill -9 $$", "signal: 9"),
+        ] {
+            let message = drawn(script, &path).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        }
+        let config = RenderConfig { command: vec!["no-such-program".into()], directory: ".".into() };
+        let message = render(&config, &elite(), &path).unwrap_err().to_string();
+        assert!(message.contains("cannot run the render command `no-such-program`"), "{message}");
+    }
+}

@@ -1,0 +1,58 @@
+"""One elite: that of a cell, that at measures, or the best; and evaluated again."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def one_elite(archive, cell=None, measures=None):
+    """An elite of an archive as a dict.
+
+    Args:
+        archive: The archive.
+        cell: Its cell: the index, or the interval along each measure.
+        measures: Measures in its cell. Without both, the best elite is meant.
+
+    Raises:
+        ValueError: There is no such elite.
+    """
+    if cell is not None and measures is not None:
+        raise ValueError(f"expected a cell or measures, found both: {cell!r} and {measures!r}")
+    if measures is not None:
+        occupied, elite = archive.retrieve_single(measures)
+        if not occupied:
+            raise ValueError(f"expected an elite in the cell of the measures {measures!r}, found none")
+        return elite
+    if cell is None:
+        best = archive.best_elite
+        if best is None:
+            raise ValueError("expected an archive with elites, found an empty one")
+        return best
+    index = _index(archive, cell)
+    data = archive.data()
+    rows = np.flatnonzero(np.asarray(data["index"]) == index)
+    if len(rows) == 0:
+        raise ValueError(f"expected an elite in cell {index}, found none")
+    return {name: column[rows[0]] for name, column in data.items()}
+
+
+def _index(archive, cell):
+    """The index of a cell."""
+    if np.ndim(cell) == 0:
+        return int(cell)
+    if not hasattr(archive, "grid_to_int_index"):
+        raise ValueError(f"expected the index of a cell, because cells have no intervals, found {cell!r}")
+    return int(archive.grid_to_int_index([list(cell)])[0])
+
+
+def evaluated_again(evaluator, elite):
+    """What an evaluator says of an elite now: a dict with objective, measures and whether both are as they were.
+
+    Raises:
+        RuntimeError: The evaluation failed.
+    """
+    objective, measures, failed = evaluator.values(np.atleast_2d(elite["solution"]))
+    if failed:
+        raise RuntimeError(f"expected a value for the elite, found none: {failed[0][1]}")
+    repeats = objective[0] == elite["objective"] and np.array_equal(measures[0], elite["measures"])
+    return {"repeats": bool(repeats), "objective": float(objective[0]), "measures": measures[0]}

@@ -1,0 +1,57 @@
+"""What a run in one call returns: its archive, its figures, and its elites one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from luminary._elite import evaluated_again, one_elite
+
+if TYPE_CHECKING:
+    from luminary._evaluator import Evaluator
+    from luminary._run import Run
+    from luminary.archives._grid_archive import GridArchive
+
+
+@dataclass
+class RunResult:
+    """What :func:`luminary.run` returns."""
+
+    #: The elitist archive of everything evaluated.
+    archive: GridArchive
+    #: The run itself, to look at or to go on with.
+    run: Run
+    #: Figures after each logged iteration: dicts with iteration, evaluations, seconds, qd_score, coverage, ...
+    metrics: list
+    #: Exceptions of failed evaluations, at most the first ten.
+    failures: list
+    _evaluator: Evaluator | None = field(default=None, repr=False)
+
+    @property
+    def best(self):
+        """The best elite as a dict."""
+        return self.archive.best_elite
+
+    def elite(self, *, cell=None, measures=None):
+        """An elite as a dict: that of a cell, that at measures, or the best.
+
+        Args:
+            cell: Its cell: the index, or the interval along each measure.
+            measures: Measures in its cell.
+
+        Raises:
+            ValueError: There is no such elite.
+        """
+        return one_elite(self.archive, cell, measures)
+
+    def replay(self, *, cell=None, measures=None):
+        """Evaluates an elite again with the function of the run; which one is chosen as in :meth:`elite`.
+
+        Returns:
+            A dict with ``objective``, ``measures``, and ``repeats``: whether both are as they were, to the bit.
+
+        Raises:
+            RuntimeError: The evaluation failed.
+            ValueError: There is no such elite.
+        """
+        return evaluated_again(self._evaluator, self.elite(cell=cell, measures=measures))
