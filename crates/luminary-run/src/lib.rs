@@ -37,6 +37,7 @@ pub mod folder;
 pub mod summary;
 pub mod export;
 pub mod sweep;
+pub mod text;
 pub mod error;
 
 pub use error::RunError;

@@ -9,8 +9,10 @@ mod export;
 mod external;
 #[cfg(unix)]
 mod extras;
+mod failures;
 mod faults;
 mod figures;
+mod folder;
 mod kill;
 #[cfg(feature = "lsi")]
 mod lsi;

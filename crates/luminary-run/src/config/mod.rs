@@ -28,6 +28,7 @@ mod problem;
 mod resolve;
 mod scheduler;
 mod setting;
+mod stored;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -52,7 +53,7 @@ pub use template::TEMPLATE;
 pub use tree::{Override, Source};
 
 use crate::error::RunError;
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Evaluator, Place};
 #[cfg(unix)]
 use crate::external::ExternalConfig;
 #[cfg(unix)]
@@ -325,9 +326,23 @@ impl ProblemConfig {
             Self::Domain { name, n } => Ok(Box::new(name.parse::<Domain>()?.build(*n)?)),
             #[cfg(unix)]
             Self::External { evaluator, goal, .. } => {
-                Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal)?))
+                Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal, None)?))
             }
             Self::Custom { name, .. } => Err(RunError::NoEvaluator { name: name.clone() }),
+        }
+    }
+
+    /// Like [`evaluator`](Self::evaluator), for a run: programs work in its folder and leave their failures there.
+    ///
+    /// # Errors
+    /// As [`evaluator`](Self::evaluator).
+    pub fn evaluator_at(&self, place: &Place) -> Result<Evaluator, RunError> {
+        match self {
+            #[cfg(unix)]
+            Self::External { evaluator, goal, .. } => {
+                Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal, Some(place))?))
+            }
+            Self::Domain { .. } | Self::Custom { .. } => self.evaluator(),
         }
     }
 

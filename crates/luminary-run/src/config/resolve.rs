@@ -15,7 +15,7 @@ const DEFAULT_ITERATIONS: u64 = 10_000;
 /// A curve needs no more points than this.
 const METRICS_LINES: u64 = 1_000;
 /// More threads than this are a typing mistake.
-const MAX_THREADS: usize = 4_096;
+pub(super) const MAX_THREADS: usize = 4_096;
 /// Work that a crash may cost.
 const CHECKPOINT_SECONDS: f64 = 60.0;
 
