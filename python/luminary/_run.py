@@ -285,10 +285,12 @@ def run(
             and vectorized: all rows of the batch); "raise" lets it out.
         progress: Whether to show a line of progress on standard error.
         callback: Called with the :class:`Run` after each iteration; returning True ends the run.
-        checkpoint: File to save to, and to resume from if it exists. Ctrl-C saves it too.
+        checkpoint: File to save to, and to resume from if it exists. Ctrl-C saves it too. What is resumed must be the run that
+            the other arguments describe, or these must be left out; only iterations, threads and intervals may differ.
         checkpoint_every: Iterations between checkpoints.
         run_folder: Folder for manifest, metrics log, checkpoints, archives and summary, as the command line keeps it:
-            ``luminary show``, ``plot``, ``report`` and ``export`` read it. A folder that holds a run is resumed.
+            ``luminary show``, ``plot``, ``report`` and ``export`` read it. A folder that holds a run is resumed, on the same
+            terms as a checkpoint.
         metrics_every: Iterations between lines of the metrics log.
         settings: More settings of the algorithm; see :class:`Run`.
 
@@ -298,7 +300,7 @@ def run(
     Raises:
         OSError: The checkpoint or the run folder cannot be used.
         RuntimeError: Another process works on the run folder.
-        ValueError: Unknown algorithm or settings, or results of the wrong shape.
+        ValueError: Unknown algorithm or settings, results of the wrong shape, or another run in the checkpoint or folder.
 
     Example:
         >>> def evaluate(solutions):
@@ -326,13 +328,17 @@ def run(
             keeper.save(search, log.seconds)
         return callback is not None and callback(search)
 
+    cause = None
     try:
         _check_gradients(search, gradients)
-        search._native.run(evaluator, iterations, after_iteration)
+        search._native.run(evaluator, iterations, after_iteration, keeper.native)
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise
     finally:
         # Also on Ctrl-C and on exceptions: nothing that was told is lost.
         log.close()
-        keeper.finish(search, log.seconds)
+        keeper.finish(search, log.seconds, cause)
     return RunResult(search.result_archive, search, log.rows, evaluator.failures, evaluator)
 
 
@@ -391,12 +397,28 @@ class _Start:
     gradients: object
 
     def __call__(self):
-        if self.solution_dim is None or self.ranges is None:
-            raise ValueError("solution_dim and ranges are needed unless a checkpoint is resumed")
-        shape = {"solution_dim": self.solution_dim, "ranges": self.ranges}
-        search = Run(self.algorithm, **shape, seed=self.seed, **self.settings)
+        search = Run(self.algorithm, **self.shape, seed=self.seed, **self.settings)
         _check_gradients(search, self.gradients)
         return search
+
+    def to_compare(self, seed):
+        """The run that the arguments describe, with this seed if they have none; None if they leave all to the stored one."""
+        settings = {name: value for name, value in self.settings.items() if name != "threads" and value is not None}
+        if self.solution_dim is None and self.ranges is None:
+            if settings or self.algorithm != "cma_mae" or self.seed not in (0, None):
+                raise ValueError(
+                    "a stored run goes on with its own settings: give solution_dim and ranges as well, so that they can be "
+                    "compared, or no settings at all"
+                )
+            return None
+        return Run(self.algorithm, **self.shape, seed=seed if self.seed is None else self.seed, **settings)
+
+    @property
+    def shape(self):
+        """What a run needs to know about its problem."""
+        if self.solution_dim is None or self.ranges is None:
+            raise ValueError("solution_dim and ranges are needed unless a checkpoint is resumed")
+        return {"solution_dim": self.solution_dim, "ranges": self.ranges}
 
 
 def _check_gradients(search, gradients):
@@ -406,14 +428,22 @@ def _check_gradients(search, gradients):
 
 def _with_file(path, start):
     """A run, resumed from a checkpoint file if there is one, and what keeps it."""
-    resumes = path is not None and Path(path).exists()
-    return Run.load(path) if resumes else start(), _File(path)
+    if path is None or not Path(path).exists():
+        return start(), _File(path)
+    search = Run.load(path)
+    asked = start.to_compare(search._native.seed)
+    differences = search._native.differences(asked._native) if asked is not None else []
+    if differences:
+        lines = "".join(f"\n  {line}" for line in differences)
+        raise ValueError(f"{path} belongs to another run than the one asked for, and cannot go on as it:{lines}")
+    return search, _File(path)
 
 
 def _in_folder(path, start, iterations, metrics_every, checkpoint_every):
     """A run, resumed from a run folder if it holds one, and what keeps it."""
     if (path / "manifest.json").exists():
-        native, restored, seconds = NativeFolder.open(path, iterations)
+        asked = start.to_compare(NativeFolder.seed_of(path))
+        native, restored, seconds = NativeFolder.open(path, iterations, None if asked is None else asked._native)
         return Run._of(restored), _Folder(native, seconds)
     search = start()
     return search, _Folder(NativeFolder.create(path, search._native, "python", iterations, metrics_every, checkpoint_every))
@@ -422,6 +452,7 @@ def _in_folder(path, start, iterations, metrics_every, checkpoint_every):
 class _File:
     """Keeps a run in a checkpoint file, or nowhere."""
 
+    native = None
     seconds_before = 0.0
 
     def __init__(self, path):
@@ -434,7 +465,8 @@ class _File:
         if self.path is not None:
             search.save(self.path)
 
-    finish = save
+    def finish(self, search, seconds, cause):
+        self.save(search, seconds)
 
 
 class _Folder:
@@ -449,5 +481,5 @@ class _Folder:
     def save(self, search, seconds):
         self.native.checkpoint(search._native, seconds)
 
-    def finish(self, search, seconds):
-        self.native.finish(search._native, seconds)
+    def finish(self, search, seconds, cause):
+        self.native.finish(search._native, seconds, cause)

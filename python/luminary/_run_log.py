@@ -23,7 +23,8 @@ class Log:
     def row(self, seconds):
         """The figures now."""
         stats = self.search.stats
-        return {
+        failures = self.search.failures
+        row = {
             "iteration": self.search.iterations,
             "evaluations": self.search.evaluations,
             "seconds": seconds,
@@ -36,6 +37,7 @@ class Log:
             "restarts": self.search.restarts,
             "invalid": self.search.invalid,
         }
+        return {**row, "failures": failures} if failures else row
 
     def note(self):
         """An iteration has ended."""

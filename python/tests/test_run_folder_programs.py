@@ -63,7 +63,7 @@ def test_a_run_that_failed_leaves_a_folder_that_the_program_reads(tmp_path):
     with pytest.raises(ZeroDivisionError):
         luminary.run(failing, iterations=8, run_folder=tmp_path / "run", on_error="raise", **SETTINGS)
     shown = json.loads(luminary_program("show", tmp_path / "run", "--json"))
-    assert shown["status"] == "interrupted" and shown["iterations"] == 5
+    assert shown["status"] == "failed" and shown["cause"] == "ZeroDivisionError: " and shown["iterations"] == 5
     assert len(table_of(tmp_path / "run", "result")) == shown["elites"]
 
 

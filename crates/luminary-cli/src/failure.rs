@@ -1,6 +1,7 @@
 //! How the program ends when something went wrong.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use luminary_reproduce::ReproduceError;
@@ -21,6 +22,8 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) enum Failure {
     /// The library refused.
     Run(RunError),
+    /// A run that had begun could not go on; what it had done until then is in its folder.
+    Stopped(RunError, PathBuf),
     /// Standard output cannot be written.
     Output(io::Error),
     /// Anything else, in words, with the exit code.
@@ -67,6 +70,10 @@ impl Failure {
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::from(SUCCESS),
             Self::Output(error) => (format!("cannot write the output: {error}"), FAILED),
             Self::Message(message, code) => (message, code),
+            Self::Stopped(error @ RunError::FolderGone { .. }, _) => (error.to_string(), FAILED),
+            Self::Stopped(error, folder) => {
+                (format!("{error}\ncontinue with: luminary resume {}", quoted(&folder)), FAILED)
+            }
             Self::Run(error) => {
                 let is_input = matches!(
                     error,
@@ -82,11 +89,31 @@ impl Failure {
                         | RunError::NotARun { .. }
                         | RunError::IsSweep { .. }
                         | RunError::OtherSweep { .. }
+                        | RunError::OtherRun { .. }
+                        | RunError::Setting(_)
                 );
                 (error.to_string(), if is_input { WRONG_INPUT } else { FAILED })
             }
         };
         eprintln!("error: {message}");
         ExitCode::from(code)
+    }
+}
+
+/// A path as a shell takes it.
+pub(crate) fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@".contains(c);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_for_the_shell_only_if_they_must_be() {
+        assert_eq!(quoted(Path::new("runs/demo-2")), "runs/demo-2");
+        assert_eq!(quoted(Path::new("my runs/it's")), r"'my runs/it'\''s'");
     }
 }

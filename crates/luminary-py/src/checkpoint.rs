@@ -25,7 +25,7 @@ pub(crate) fn read_checkpoint<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bo
         return Ok(PyBytes::new(py, bytes));
     }
     let decoded = py.detach(|| decode(bytes)).map_err(|fault| PyValueError::new_err(fault.to_string()))?;
-    Ok(PyBytes::new(py, &decoded.1))
+    Ok(PyBytes::new(py, &decoded.state))
 }
 
 /// What Python has added to the engine's checkpoint; none if it was saved by others, or as a run.

@@ -1,17 +1,17 @@
 //! Run folders of Python programs, laid out as the command line does: `luminary show`, `plot`, `report` and `export` read
 //! them. Only the program itself can go on with one, because only it can evaluate.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use luminary::archive::{ArchiveKind, CellsConfig, GridConfig};
 use luminary::preset::PresetConfig;
-use luminary::scheduler::Scheduler;
 use luminary_run::RunError;
 use luminary_run::config::{Goal, ProblemConfig, RunConfig};
-use luminary_run::driver::{Restored, restore, write_results};
-use luminary_run::folder::{CheckpointMeta, METRICS, Manifest, MetricsLog, MetricsRow, RunFolder, SUMMARY};
+use luminary_run::driver::{FirstBatch, Ledger, Restored, resume, state_of, write_results};
+use luminary_run::folder::{
+    METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY, State, differences,
+};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -23,6 +23,7 @@ use crate::run::NativeRun;
 pub(crate) struct NativeFolder {
     path: PathBuf,
     config: RunConfig,
+    ledger: Ledger,
     open: Mutex<Option<Open>>,
 }
 
@@ -48,26 +49,28 @@ impl NativeFolder {
             PyValueError::new_err("expected the settings of a new run, found a run that was restored from a checkpoint")
         })?;
         py.detach(|| {
-            let mut config = config_of(preset, name).or_raise()?;
+            let mut config = config_of(run, preset, name)?;
             config.run.iterations = iterations;
             config.run.metrics_every = metrics_every;
             config.run.checkpoint_iterations = Some(checkpoint_every);
-            run.slot().with(|scheduler| {
-                config.run.order = scheduler.config().order;
-                debug_assert_eq!(&config.scheduler(&preset.spec), scheduler.config());
-            })?;
+            config.check().map_err(PyValueError::new_err)?;
             let folder = RunFolder::create(&path, &Manifest::new(config.clone())).or_raise()?;
-            Self::start(folder, config, 0).or_raise()
+            Self::start(folder, config, 0, MeasuresSeen::default()).or_raise()
         })
     }
 
     /// Opens the folder of a run that is to go on until it has done this many iterations; returns it with the run at its
-    /// newest valid checkpoint and the seconds spent so far.
+    /// newest valid checkpoint and the seconds spent so far. If a run is asked for, it must be the one in the folder.
     #[staticmethod]
-    fn open(py: Python<'_>, path: PathBuf, iterations: u64) -> PyResult<(Self, NativeRun, f64)> {
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        iterations: u64,
+        asked: Option<&NativeRun>,
+    ) -> PyResult<(Self, NativeRun, f64)> {
         py.detach(|| {
             let (folder, mut manifest) = RunFolder::open(&path).or_raise()?;
-            let ProblemConfig::Custom { .. } = manifest.config.problem else {
+            let ProblemConfig::Custom { name, .. } = &manifest.config.problem else {
                 let message = format!(
                     "{} is a run of {}: continue it with `luminary resume`",
                     path.display(),
@@ -75,37 +78,58 @@ impl NativeFolder {
                 );
                 return Err(PyValueError::new_err(message));
             };
-            let (scheduler, seconds) = newest(&folder, &manifest.config).or_raise()?;
+            if let Some((asked, preset)) = asked.and_then(|asked| Some((asked, asked.preset()?))) {
+                let differences = differences(&manifest.config, &config_of(asked, preset, name)?);
+                if !differences.is_empty() {
+                    return Err(RunError::OtherRun { path, place: "in the run folder", differences }).or_raise();
+                }
+            }
+            let Restored { scheduler, seconds, measures_seen, .. } = resume(&folder, &manifest.config).or_raise()?;
             // With fewer than are done already there is nothing to do, and nothing to change.
             if iterations > scheduler.iterations() && iterations != manifest.config.run.iterations {
                 manifest.config.run.iterations = iterations;
                 folder.write_manifest(&manifest).or_raise()?;
             }
-            let native = Self::start(folder, manifest.config, scheduler.iterations()).or_raise()?;
+            let native = Self::start(folder, manifest.config, scheduler.iterations(), measures_seen).or_raise()?;
             Ok((native, NativeRun::of(scheduler), seconds))
         })
+    }
+
+    /// The seed of the run in a folder.
+    #[staticmethod]
+    fn seed_of(py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        py.detach(|| Ok(Manifest::read(&path).or_raise()?.config.run.seed))
     }
 
     /// Appends the figures of a run to the log.
     fn append(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
         py.detach(|| {
-            let row = run.slot().with(|scheduler| MetricsRow::of(scheduler, Goal::Maximise, seconds))?;
+            let row = run.slot().with(|scheduler| MetricsRow::of(scheduler, Goal::Maximise, seconds, None))?;
             self.with_open(|open| open.log.append(&row).map_err(RunError::io("append to", &self.path.join(METRICS))))
         })
     }
 
     /// Saves a run.
     fn checkpoint(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
-        py.detach(|| run.slot().with(|scheduler| self.with_open(|open| save(&open.folder, scheduler, seconds)))?)
+        py.detach(|| {
+            let origin = self.origin();
+            run.slot()
+                .with(|scheduler| self.with_open(|open| open.folder.save(scheduler, seconds, &origin, &open.log)))?
+        })
     }
 
-    /// Saves a run, writes its archives and summary, and closes the folder.
-    fn finish(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
+    /// Saves a run, writes its archives, its summary and where it stands, and closes the folder. A run that has failed has a
+    /// cause.
+    #[pyo3(signature = (run, seconds, cause=None))]
+    fn finish(&self, py: Python<'_>, run: &NativeRun, seconds: f64, cause: Option<String>) -> PyResult<()> {
         py.detach(|| {
+            let origin = self.origin();
             run.slot().with(|scheduler| {
+                let state = cause.map_or_else(|| state_of(&self.config, scheduler), |cause| State::Failed { cause });
+                let seen = origin.measures_seen.as_ref();
                 self.with_open(|open| {
-                    save(&open.folder, scheduler, seconds)?;
-                    write_results(&open.folder, &self.config, scheduler, seconds).map(drop)
+                    open.folder.save(scheduler, seconds, &origin, &open.log)?;
+                    write_results(&open.folder, &self.config, scheduler, seconds, seen, state).map(drop)
                 })
             })??;
             *lock(&self.open) = None;
@@ -120,17 +144,36 @@ impl NativeFolder {
 }
 
 impl NativeFolder {
-    fn start(folder: RunFolder, config: RunConfig, iteration: u64) -> Result<Self, RunError> {
-        let summary = folder.file(SUMMARY);
-        if summary.exists() {
-            fs::remove_file(&summary).map_err(RunError::io("remove", &summary))?;
-        }
+    fn start(
+        folder: RunFolder,
+        config: RunConfig,
+        iteration: u64,
+        measures_seen: MeasuresSeen,
+    ) -> Result<Self, RunError> {
+        folder.remove(SUMMARY)?;
+        folder.set_state(&State::Running)?;
         let path = folder.file(METRICS);
         let log = MetricsLog::open(&path, iteration).map_err(RunError::io("open", &path))?;
-        Ok(Self { path: folder.path().to_owned(), config, open: Mutex::new(Some(Open { folder, log })) })
+        // What Python does with a first batch that fails is its own affair.
+        let ledger = Ledger::new(Arc::new(folder.failures()), FirstBatch::Past, iteration, measures_seen);
+        Ok(Self { path: folder.path().to_owned(), config, ledger, open: Mutex::new(Some(Open { folder, log })) })
     }
 
+    /// Where the batches of the run are entered.
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    fn origin(&self) -> Origin {
+        Origin { config: self.config.clone(), measures_seen: Some(self.ledger.measures_seen()) }
+    }
+
+    /// Does something with the folder, once it is certain that rows without a value could be written down.
     fn with_open(&self, act: impl FnOnce(&mut Open) -> Result<(), RunError>) -> PyResult<()> {
+        let failures = self.ledger.failures();
+        if let Some(error) = failures.take_error() {
+            return Err(RunError::io("append to", failures.path())(error)).or_raise();
+        }
         match lock(&self.open).as_mut() {
             Some(open) => act(open).or_raise(),
             None => Err(PyRuntimeError::new_err("expected an open run folder, found one that was closed")),
@@ -138,9 +181,10 @@ impl NativeFolder {
     }
 }
 
-/// The configuration that builds what the preset builds.
-fn config_of(preset: &PresetConfig, name: &str) -> Result<RunConfig, RunError> {
-    let mut config = RunConfig::custom(name, &preset.spec, &[])?;
+/// The configuration that builds what the preset of a run builds.
+fn config_of(run: &NativeRun, preset: &PresetConfig, name: &str) -> PyResult<RunConfig> {
+    let custom = RunConfig::custom(name, &preset.spec, &[]).map_err(RunError::from);
+    let mut config = custom.or_raise()?;
     let bounds = preset.spec.measure_bounds.clone();
     config.archive.kind = ArchiveKind::Cells(CellsConfig::Grid(GridConfig::new(preset.resolution.clone(), bounds)));
     config.archive.learning_rate = preset.learning_rate;
@@ -155,26 +199,9 @@ fn config_of(preset: &PresetConfig, name: &str) -> Result<RunConfig, RunError> {
     config.algorithm.gradient = preset.step;
     config.run.seed = preset.seed;
     config.run.threads = 1;
+    run.slot().with(|scheduler| {
+        config.run.order = scheduler.config().order;
+        debug_assert_eq!(&config.scheduler(&preset.spec), scheduler.config());
+    })?;
     Ok(config)
-}
-
-/// The engine as the folder has it, and the seconds spent.
-fn newest(folder: &RunFolder, config: &RunConfig) -> Result<(Scheduler, f64), RunError> {
-    let Restored { scheduler, seconds, damaged, .. } = restore(folder.path(), config)?;
-    for error in damaged {
-        folder.checkpoints().set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
-    }
-    Ok((scheduler, seconds))
-}
-
-fn save(folder: &RunFolder, scheduler: &Scheduler, seconds: f64) -> Result<(), RunError> {
-    let meta = CheckpointMeta { iteration: scheduler.iterations(), seconds };
-    let (checkpoints, state) = (folder.checkpoints(), scheduler.to_checkpoint()?);
-    let log = open_log(&folder.file(METRICS))?;
-    checkpoints.write(meta, &state, &log).map_err(RunError::io("write a checkpoint to", checkpoints.folder()))
-}
-
-/// Another handle of the log, which is synced before a checkpoint is written.
-fn open_log(path: &Path) -> Result<File, RunError> {
-    File::options().append(true).open(path).map_err(RunError::io("open", path))
 }

@@ -10,6 +10,7 @@ use luminary::problem::{Evaluate, ProblemSpec};
 use luminary::scheduler::{Scheduler, TicketId};
 use luminary::strategy::gradient::GradientConfig;
 use luminary_run::export;
+use luminary_run::folder::compare;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -20,6 +21,7 @@ use crate::archive::NativeArchive;
 use crate::checkpoint;
 use crate::convert::{OrRaise, Reduced, Saved, StatsAnswer, lock, slice, stats_answer};
 use crate::evaluate::{PythonEvaluator, exception_of};
+use crate::folder::NativeFolder;
 use crate::relay;
 use crate::scheduler::order_of;
 use crate::slot::Slot;
@@ -130,13 +132,16 @@ impl NativeRun {
 
     /// Runs the engine's loop until this many iterations are done, or `after_iteration` returns a true value.
     ///
-    /// An iteration at a time, so that the run is at rest while `after_iteration` looks at it.
+    /// An iteration at a time, so that the run is at rest while `after_iteration` looks at it. Rows without a value are written
+    /// down in the run folder, if there is one.
+    #[pyo3(signature = (evaluator, iterations, after_iteration, folder=None))]
     fn run(
         &self,
         py: Python<'_>,
         evaluator: Bound<'_, PyAny>,
         iterations: u64,
         after_iteration: Bound<'_, PyAny>,
+        folder: Option<&NativeFolder>,
     ) -> PyResult<()> {
         let spec = self.read(py, |scheduler| ProblemSpec {
             solution_dim: scheduler.archive().solution_dim(),
@@ -144,7 +149,13 @@ impl NativeRun {
         })?;
         let mut evaluator = PythonEvaluator::new(&evaluator, spec)?;
         while self.iterations(py)? < iterations {
-            py.detach(|| self.iterate(&mut evaluator))?;
+            match folder.map(NativeFolder::ledger) {
+                Some(ledger) => {
+                    ledger.set_iteration(self.iterations(py)?);
+                    py.detach(|| self.iterate(&mut ledger.watch(&mut evaluator)))?;
+                }
+                None => py.detach(|| self.iterate(&mut evaluator))?,
+            }
             if after_iteration.call0()?.is_truthy()? {
                 break;
             }
@@ -213,6 +224,19 @@ impl NativeRun {
             *lock(&self.pool) = built;
             Ok(())
         })
+    }
+
+    /// In which settings this run differs from the one that is asked for, in words.
+    fn differences(&self, py: Python<'_>, asked: &Self) -> PyResult<Vec<String>> {
+        let asked = asked.read(py, |scheduler| scheduler.config().clone())?;
+        let differences = self.read(py, |scheduler| compare(scheduler.config(), &asked))?;
+        Ok(differences.iter().map(|difference| difference.words("in the checkpoint")).collect())
+    }
+
+    /// The seed of everything random.
+    #[getter]
+    fn seed(&self, py: Python<'_>) -> PyResult<u64> {
+        self.read(py, |scheduler| scheduler.config().seed)
     }
 
     /// Rows without a value, by cause.

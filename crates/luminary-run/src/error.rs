@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::config::ConfigFileError;
 use crate::evaluate::EvaluateError;
-use crate::folder::CheckpointFileError;
+use crate::folder::{CheckpointFileError, Difference};
 
 /// Why a run could not be started, continued, read or written.
 #[derive(Debug, Error)]
@@ -109,6 +109,28 @@ pub enum RunError {
         /// One of its runs.
         run: PathBuf,
     },
+    /// What is stored is the state of another run than the one that is to go on.
+    #[error(
+        "{} belongs to another run than the one asked for, and cannot go on as it:{}\n  help: ask for what is stored, or choose \
+         another folder or file", .path.display(), .differences.iter().map(|it| format!("\n  {}", it.words(.place))).collect::<String>()
+    )]
+    OtherRun {
+        /// The folder or file.
+        path: PathBuf,
+        /// Where the stored values are, such as `in the checkpoint`.
+        place: &'static str,
+        /// Each setting that differs.
+        differences: Vec<Difference>,
+    },
+    /// The folder was removed or replaced while the run was going on.
+    #[error("the run folder {} was removed, moved or replaced while the run was going on; nothing more is written", .path.display())]
+    FolderGone {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A value that no configuration may have.
+    #[error("{0}")]
+    Setting(String),
     /// Another process works on the folder.
     #[error("{} is in use by another process{}: wait for it or stop it", .path.display(), pid_text(.pid))]
     Locked {

@@ -1,6 +1,33 @@
 //! EVALUATE: where objectives and measures come from.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
 pub use luminary::problem::{Evaluate, EvaluateError};
+
+use crate::folder::{FAILURES, FailureLog, WORK};
 
 /// What a run evaluates with: a problem in this process, or something that hands batches to others.
 pub type Evaluator = Box<dyn Evaluate + Send>;
+
+/// Where an evaluator of a run may work, and where it writes what goes wrong.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// A folder for what is exchanged with programs. It is made when it is needed, and a kill may leave it behind.
+    pub work: PathBuf,
+    /// The log of rows without a value.
+    pub failures: Arc<FailureLog>,
+}
+
+impl Place {
+    /// The place in a run folder, which need not exist yet.
+    pub fn in_folder(folder: &Path) -> Self {
+        Self { work: folder.join(WORK), failures: Arc::new(FailureLog::new(folder.join(FAILURES))) }
+    }
+
+    /// Removes what a process that was killed has left there.
+    pub(crate) fn remove_leftovers(&self) {
+        // What cannot be removed is in nobody's way: names in it are never used twice.
+        std::fs::remove_dir_all(&self.work).ok();
+    }
+}

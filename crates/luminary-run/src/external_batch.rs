@@ -6,9 +6,11 @@ use std::sync::atomic::AtomicBool;
 use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results, RowFailure};
 
 use crate::config::Goal;
+use crate::evaluate::Place;
 use crate::external::{
-    EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, OnFailure, Protocol, Shape, Transcript,
+    self, EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, OnFailure, Protocol, Shape, Transcript,
 };
+use crate::folder::{Failure, FailureLog};
 
 /// Row failures of one batch that are put into words; further ones are only counted.
 const MAX_ROWS_TOLD: usize = 3;
@@ -19,16 +21,28 @@ pub(crate) struct ExternalBatch {
     spec: ProblemSpec,
     goal: Goal,
     notes: Vec<String>,
+    /// Workers that do not start any more, as far as was told.
+    n_out_told: usize,
+    n_workers: usize,
     stop: Arc<AtomicBool>,
+    /// Where rows without a value are written down, in a run.
+    failures: Option<Arc<FailureLog>>,
 }
 
 impl ExternalBatch {
-    /// Starts the workers.
-    pub(crate) fn start(config: &ExternalConfig, spec: ProblemSpec, goal: Goal) -> Result<Self, EvaluateError> {
+    /// Starts the workers; those of a run work in its place.
+    pub(crate) fn start(
+        config: &ExternalConfig,
+        spec: ProblemSpec,
+        goal: Goal,
+        place: Option<&Place>,
+    ) -> Result<Self, EvaluateError> {
         let shape = Shape { solution_dim: spec.solution_dim, measure_dim: spec.measure_dim() };
         let stop = Arc::<AtomicBool>::default();
-        let evaluator = ExternalEvaluator::start_with_stop_flag(config, shape, stop.clone()).map_err(failed)?;
-        Ok(Self { evaluator, spec, goal, notes: Vec::new(), stop })
+        let work = place.map(|place| place.work.as_path());
+        let evaluator = ExternalEvaluator::start_at(config, shape, stop.clone(), work).map_err(failed)?;
+        let failures = place.map(|place| Arc::clone(&place.failures));
+        Ok(Self { evaluator, spec, goal, notes: Vec::new(), n_out_told: 0, n_workers: config.workers, stop, failures })
     }
 
     /// Starts one worker alone, for somebody who looks for a mistake: every fault counts at once and is told.
@@ -49,13 +63,27 @@ impl ExternalBatch {
         };
         let shape = Shape { solution_dim: spec.solution_dim, measure_dim: spec.measure_dim() };
         let evaluator = ExternalEvaluator::start_one(&config, shape, worker, transcript).map_err(failed)?;
-        Ok(Self { evaluator, spec, goal, notes: Vec::new(), stop: Arc::default() })
+        Ok(Self {
+            evaluator,
+            spec,
+            goal,
+            notes: Vec::new(),
+            n_out_told: 0,
+            n_workers: 1,
+            stop: Arc::default(),
+            failures: None,
+        })
     }
 
     fn note(&mut self, report: &EvaluationReport) {
         self.notes.extend(report.events.iter().map(ToString::to_string));
         if report.n_events_left_out > 0 {
             self.notes.push(format!("and {} further worker failures in this batch", report.n_events_left_out));
+        }
+        let n_out = self.evaluator.n_workers_out();
+        if n_out > self.n_out_told && n_out < self.n_workers {
+            self.n_out_told = n_out;
+            self.notes.push(format!("{n_out} of {} workers do not start; the others go on without", self.n_workers));
         }
         for failure in report.failures.iter().take(MAX_ROWS_TOLD) {
             self.notes.push(format!("row {} has no value: the evaluator {}", failure.row, failure.fault));
@@ -80,9 +108,24 @@ impl Evaluate for ExternalBatch {
     fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError> {
         let Results { objectives, measures, jacobians, extras, failures } = results;
         let jacobians = request.wants_jacobians.then_some(jacobians.as_mut_slice());
-        let evaluated = self.evaluator.evaluate(request.solutions, objectives, measures, jacobians);
-        let report = evaluated.map_err(failed)?;
+        let n = self.spec.solution_dim;
+        let log = self.failures.as_deref();
+        let mut write_down = |failure: &external::RowFailure| {
+            let row = failure.row;
+            let Some(log) = log else { return };
+            log.record(&Failure {
+                ticket: request.ticket(row),
+                seed: request.seed(row),
+                solution: &request.solutions[row * n..][..n],
+                kind: &failure.fault.kind().to_string(),
+                cause: &format!("the evaluator {}", failure.fault),
+                output: &failure.output,
+            });
+        };
+        let (evaluated, report) =
+            self.evaluator.evaluate_told(request.solutions, objectives, measures, jacobians, &mut write_down);
         self.note(&report);
+        evaluated.map_err(failed)?;
         failures.extend(
             report
                 .failures
@@ -92,7 +135,7 @@ impl Evaluate for ExternalBatch {
         split_columns(self.evaluator.extras(), request.n_rows, extras);
         let goal = self.goal;
         objectives.iter_mut().for_each(|objective| *objective = goal.turn(*objective));
-        let (n, k) = (self.spec.solution_dim, self.spec.measure_dim());
+        let k = self.spec.measure_dim();
         for jacobian in results.jacobians.chunks_exact_mut((1 + k) * n) {
             // The objective's gradient comes first.
             jacobian[..n].iter_mut().for_each(|slope| *slope = goal.turn(*slope));

@@ -40,6 +40,7 @@ pub mod summary;
 pub mod export;
 pub mod elite;
 pub mod sweep;
+pub mod text;
 pub mod error;
 
 pub use error::RunError;

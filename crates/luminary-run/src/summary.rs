@@ -1,5 +1,6 @@
 //! The figures of a run, finished or not.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use luminary::archive::{Archive, Elite};
@@ -9,25 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::RunConfig;
 use crate::error::RunError;
-use crate::folder::{FolderLock, METRICS, Manifest, MetricsLog, MetricsRow, SUMMARY, read_json};
-
-/// Where a run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// All iterations are done and everything is written.
-    Finished,
-    /// It was stopped or killed; `luminary resume` continues it.
-    Interrupted,
-    /// A process works on it now.
-    Running,
-}
+use crate::folder::{METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, SUMMARY, State, number, read_json};
 
 /// What a run has achieved. All figures are of the result archive, which has seen every evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Where the run stands.
-    pub status: Status,
+    #[serde(flatten)]
+    pub status: State,
     /// The problem in a few words.
     pub problem: String,
     /// The named algorithm.
@@ -43,16 +33,20 @@ pub struct Summary {
     /// Time spent, of all processes that worked on the run.
     pub seconds: f64,
     /// The next figure divided by the number of cells: the paper's normalised QD score. Higher is always better.
+    #[serde(with = "number")]
     pub qd_score: f64,
     /// Sum of the elites' objectives, each minus the QD score offset; of the offset minus each if they are minimised.
+    #[serde(with = "number")]
     pub qd_score_sum: f64,
     /// Occupied cells as a fraction of all cells.
     pub coverage: f64,
     /// The same in percent, as in the paper's tables.
     pub coverage_percent: f64,
     /// Best objective of all evaluations; absent while there is none.
+    #[serde(with = "number::maybe")]
     pub best: Option<f64>,
     /// Mean objective of the elites.
+    #[serde(with = "number::maybe")]
     pub mean: Option<f64>,
     /// Number of elites.
     pub elites: usize,
@@ -62,22 +56,37 @@ pub struct Summary {
     pub restarts: u64,
     /// Restarts by cause, if the run ended in an orderly way.
     pub restarts_by_cause: Option<RestartCounts>,
-    /// Evaluations whose objective or measures were not finite.
+    /// Evaluations without a value.
     pub invalid: u64,
+    /// The same by cause.
+    #[serde(default)]
+    pub failures: BTreeMap<String, u64>,
+    /// Where the measures were, if somebody looked.
+    #[serde(default)]
+    pub measures_seen: Option<MeasuresSeen>,
     /// CRC-32 of all elites of the result archive, for comparing runs, if the run ended in an orderly way.
     pub result_crc32: Option<String>,
     /// The run folder.
+    #[serde(with = "path_in_json")]
     pub folder: PathBuf,
 }
 
 impl Summary {
     /// The figures of a run in this process.
-    pub(crate) fn of(status: Status, config: &RunConfig, scheduler: &Scheduler, seconds: f64, folder: &Path) -> Self {
+    pub(crate) fn of(
+        status: State,
+        config: &RunConfig,
+        scheduler: &Scheduler,
+        seconds: f64,
+        measures_seen: Option<&MeasuresSeen>,
+        folder: &Path,
+    ) -> Self {
+        let row = MetricsRow::of(scheduler, config.goal(), seconds, measures_seen);
         Self {
             restarts_by_cause: Some(scheduler.restarts()),
             result_crc32: Some(format!("{:08x}", digest(scheduler.result()))),
             cells: scheduler.result().stats().n_cells,
-            ..Self::from_row(status, config, &MetricsRow::of(scheduler, config.goal(), seconds), folder)
+            ..Self::from_row(status, config, &row, folder)
         }
     }
 
@@ -93,21 +102,19 @@ impl Summary {
             path if path.exists() => Some(read_json(&path)?),
             _ => None,
         };
-        let is_running = FolderLock::is_held(folder);
+        let state = State::read(folder)?;
         let mut summary = match (written, rows.last()) {
             // A run that went on after the summary was written, and was then killed, is ahead of it.
             (Some(written), last) if last.is_none_or(|row| row.iteration <= written.iterations) => written,
-            (_, Some(row)) => Self::from_row(Status::Interrupted, &config, row, folder),
-            (_, None) => Self::from_row(Status::Interrupted, &config, &NO_ROW, folder),
+            (_, Some(row)) => Self::from_row(State::Interrupted, &config, row, folder),
+            (_, None) => Self::from_row(State::Interrupted, &config, &NO_ROW, folder),
         };
         summary.folder = folder.to_owned();
-        if is_running {
-            summary.status = Status::Running;
-        }
+        summary.status = state;
         Ok(summary)
     }
 
-    fn from_row(status: Status, config: &RunConfig, row: &MetricsRow, folder: &Path) -> Self {
+    fn from_row(status: State, config: &RunConfig, row: &MetricsRow, folder: &Path) -> Self {
         Self {
             status,
             problem: config.problem.title(),
@@ -128,6 +135,8 @@ impl Summary {
             restarts: row.restarts,
             restarts_by_cause: None,
             invalid: row.invalid,
+            failures: row.failures.clone(),
+            measures_seen: row.measures_seen.clone(),
             result_crc32: None,
             folder: folder.to_owned(),
         }
@@ -147,7 +156,24 @@ const NO_ROW: MetricsRow = MetricsRow {
     mean: None,
     restarts: 0,
     invalid: 0,
+    failures: BTreeMap::new(),
+    measures_seen: None,
 };
+
+/// A path need not be Unicode, which JSON must be. It is for people: whoever reads the file knows where it is.
+mod path_in_json {
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&path.to_string_lossy())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        PathBuf::deserialize(deserializer)
+    }
+}
 
 /// A checksum of every elite's bits, in the order of the cells, or of the elites if there are none.
 fn digest(archive: &dyn Archive) -> u32 {

@@ -9,10 +9,10 @@ use luminary::scheduler::{Effect, Ticket};
 use luminary_run::by_hand::{ByHand, ByHandError, Message};
 use serde_json::json;
 
-use super::run::{folder_for, quoted};
+use super::run::folder_for;
 use super::{Outcome, read_settings};
 use crate::args::{AskArgs, CreateArgs, TellArgs};
-use crate::failure::{FAILED, Failure};
+use crate::failure::{FAILED, Failure, quoted};
 use crate::numbers::grouped;
 
 /// Lines that could not be taken and are shown; further ones are counted.

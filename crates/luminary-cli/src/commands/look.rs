@@ -7,14 +7,16 @@ use luminary::archive::ArchiveKind;
 use luminary::preset::Preset;
 use luminary_domains::Domain;
 use luminary_run::config::{ArchiveSettings, RankerName, StrategyName, settings};
-use luminary_run::folder::Manifest;
-use luminary_run::summary::{Status, Summary};
+use luminary_run::folder::{Manifest, State};
+use luminary_run::summary::Summary;
+use luminary_run::text::visible;
 
 use terminal_size::{Width, terminal_size_of};
 
 use super::Outcome;
+use super::run::{causes, outside};
 use crate::args::{ListArg, ListArgs, ShowArgs};
-use crate::numbers::{elapsed, grouped, maybe_score, score};
+use crate::numbers::{best_score, elapsed, grouped, score};
 
 pub(crate) fn show(args: &ShowArgs) -> Outcome {
     if luminary_run::sweep::is_sweep(&args.dir) {
@@ -42,12 +44,17 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
 
 fn print_summary(summary: &Summary, archive: &ArchiveSettings) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let status = match summary.status {
-        Status::Finished => "finished",
-        Status::Interrupted => "interrupted; `luminary resume` continues it",
-        Status::Running => "running",
+    let status = match &summary.status {
+        State::Created => "created; nobody has begun".into(),
+        State::Finished => "finished".into(),
+        State::Interrupted => "interrupted; `luminary resume` continues it".into(),
+        State::Running => "running".into(),
+        State::Failed { cause } => {
+            let lines: Vec<_> = cause.lines().map(visible).collect();
+            format!("failed: {}", lines.join("\n             "))
+        }
     };
-    let causes = summary.restarts_by_cause.map_or(String::new(), |counts| {
+    let restarts = summary.restarts_by_cause.map_or(String::new(), |counts| {
         let parts = [
             ("degenerate", counts.degenerate),
             ("converged", counts.converged),
@@ -60,9 +67,9 @@ fn print_summary(summary: &Summary, archive: &ArchiveSettings) -> io::Result<()>
             parts.iter().filter(|part| part.1 > 0).map(|part| format!("{} {}", part.1, part.0)).collect();
         if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) }
     });
-    let rows = [
+    let mut rows = vec![
         ("run", summary.folder.display().to_string()),
-        ("status", status.into()),
+        ("status", status),
         ("problem", summary.problem.clone()),
         ("algorithm", format!("{}, seed {}", summary.algorithm, summary.seed)),
         ("iterations", format!("{} of {}", grouped(summary.iterations), grouped(summary.iterations_wanted))),
@@ -70,11 +77,14 @@ fn print_summary(summary: &Summary, archive: &ArchiveSettings) -> io::Result<()>
         ("time", elapsed(summary.seconds)),
         ("QD score", format!("{} (sum {})", score(summary.qd_score), score(summary.qd_score_sum))),
         ("coverage", coverage(summary, archive)),
-        ("best", maybe_score(summary.best)),
-        ("mean", maybe_score(summary.mean)),
-        ("restarts", format!("{}{causes}", grouped(summary.restarts))),
-        ("not finite", grouped(summary.invalid)),
+        ("best", best_score(summary.best, summary.mean)),
+        ("mean", best_score(summary.mean, summary.best)),
+        ("restarts", format!("{}{restarts}", grouped(summary.restarts))),
+        ("no value", causes(summary).map_or("0".into(), |causes| format!("{} ({causes})", grouped(summary.invalid)))),
     ];
+    if summary.measures_seen.as_ref().is_some_and(|seen| seen.rows > 0) {
+        rows.push(("measures", outside(summary).unwrap_or_else(|| "all within their bounds".into())));
+    }
     for (name, value) in rows {
         writeln!(out, "{name:<12} {value}")?;
     }

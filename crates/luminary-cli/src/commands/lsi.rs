@@ -12,17 +12,17 @@ use luminary_lsi::experiment::{
 };
 use luminary_run::config::Override;
 use luminary_run::driver::{ResumeOptions, Run};
+use luminary_run::folder::State;
 use luminary_run::stop::StopFlag;
-use luminary_run::summary::Status;
 
 use super::Outcome;
-use super::run::{one_line, quoted, unused_folder};
+use super::run::{one_line, unused_folder};
 use crate::args::ResumeArgs;
 use crate::args_lsi::{
     CompareArgs, DeviceArg, DomainArg, ExperimentArgs, FetchArgs, FetchedModels, LsiArgs, LsiCommand, ModelArg,
 };
 use crate::display;
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::{Failure, INTERRUPTED, quoted};
 use crate::numbers::{elapsed, grouped, maybe_score, score};
 use crate::signals;
 
@@ -62,7 +62,7 @@ fn finish(study: &Study, run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
     let mut watch = display::choose(&run, stop, quiet);
     let summary = study.execute(run, stop, watch.as_mut())?;
     drop(watch);
-    if summary.status == Status::Interrupted {
+    if summary.status == State::Interrupted {
         let hint = format!("continue with: luminary resume {}", quoted(&summary.folder));
         eprintln!("stopped after iteration {} and saved; {hint}", grouped(summary.iterations));
         return Ok(ExitCode::from(INTERRUPTED));

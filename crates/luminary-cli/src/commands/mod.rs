@@ -23,7 +23,7 @@ pub(crate) use lsi::lsi;
 pub(crate) use merge::merge;
 pub(crate) use plot::{plot, report};
 pub(crate) use reproduce::reproduce;
-pub(crate) use run::{demo, resume, run};
+pub(crate) use run::{causes, demo, resume, run};
 pub(crate) use sweep::{sweep, trial};
 pub(crate) use write::{completions, export, init};
 

@@ -6,14 +6,16 @@ use std::process::ExitCode;
 
 use luminary_run::config::{Override, RunConfig};
 use luminary_run::driver::{ResumeOptions, Run};
+use luminary_run::folder::{MeasuresSeen, State};
 use luminary_run::stop::StopFlag;
-use luminary_run::summary::{Status, Summary};
+use luminary_run::summary::Summary;
+use luminary_run::text::visible;
 
 use super::{Outcome, read_settings};
 use crate::args::{DemoArgs, ResumeArgs, RunArgs};
 use crate::display;
-use crate::failure::{Failure, INTERRUPTED};
-use crate::numbers::{elapsed, grouped, maybe_score, score};
+use crate::failure::{Failure, INTERRUPTED, quoted};
+use crate::numbers::{best_score, elapsed, grouped, percent, score};
 use crate::signals;
 
 pub(crate) fn demo(args: &DemoArgs) -> Outcome {
@@ -71,9 +73,11 @@ fn execute_and_print(run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
 /// Runs to the end, or says how to go on and returns nothing.
 fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Result<Option<Summary>, Failure> {
     let mut watch = display::choose(&run, stop, quiet);
-    let summary = run.execute(stop, watch.as_mut())?;
+    let folder = run.path().to_owned();
+    let executed = run.execute(stop, watch.as_mut());
     drop(watch);
-    if summary.status == Status::Interrupted {
+    let summary = executed.map_err(|error| Failure::Stopped(error, folder))?;
+    if summary.status == State::Interrupted {
         let hint = format!("continue with: luminary resume {}", quoted(&summary.folder));
         eprintln!("stopped after iteration {} and saved; {hint}", grouped(summary.iterations));
         return Ok(None);
@@ -84,16 +88,41 @@ fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Result<Option<Summary>, Fa
 /// What a run came to, with its paths, in one line.
 pub(super) fn one_line(summary: &Summary) -> String {
     format!(
-        "{} on {}: QD score {}, coverage {:.2} %, best {}, {} evaluations in {}; results in {}",
+        "{} on {}: QD score {}, coverage {:.2} %, best {}, {} evaluations in {}{}{}; results in {}",
         summary.algorithm,
         summary.problem,
         score(summary.qd_score),
         summary.coverage_percent,
-        maybe_score(summary.best),
+        best_score(summary.best, summary.mean),
         grouped(summary.evaluations),
         elapsed(summary.seconds),
+        causes(summary)
+            .map_or(String::new(), |causes| format!(", {} without a value ({causes})", grouped(summary.invalid))),
+        outside(summary).map_or(String::new(), |outside| format!(", {outside}")),
         summary.folder.join("result.parquet").display(),
     )
+}
+
+/// Why rows have no value, with how many, the most frequent cause first; nothing if all have one.
+pub(crate) fn causes(summary: &Summary) -> Option<String> {
+    let mut causes: Vec<_> = summary.failures.iter().collect();
+    causes.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let words: Vec<_> =
+        causes.iter().map(|(cause, count)| format!("{} {}", grouped(**count), visible(cause))).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// How many rows had measures outside their bounds, with the range that was seen; nothing if none had.
+pub(super) fn outside(summary: &Summary) -> Option<String> {
+    let seen = summary.measures_seen.as_ref().filter(|seen| seen.outside > 0)?;
+    let share = percent(seen.share_outside());
+    Some(format!("{share} of rows outside the measure bounds (seen: {})", ranges(seen)))
+}
+
+/// The range of each measure.
+fn ranges(seen: &MeasuresSeen) -> String {
+    let range = |(lowest, highest): (&f64, &f64)| format!("{} to {}", score(*lowest), score(*highest));
+    seen.lowest.iter().zip(&seen.highest).map(range).collect::<Vec<_>>().join(", ")
 }
 
 /// `runs/name`, or the first of `runs/name-2`, `runs/name-3`, ... that does not exist.
@@ -104,22 +133,4 @@ pub(super) fn unused_folder(name: &str) -> PathBuf {
         .chain(numbered)
         .find(|path| !path.exists())
         .expect("there is always another number")
-}
-
-/// A path as a shell takes it.
-pub(super) fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@".contains(c);
-    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_quoted_for_the_shell_only_if_they_must_be() {
-        assert_eq!(quoted(Path::new("runs/demo-2")), "runs/demo-2");
-        assert_eq!(quoted(Path::new("my runs/it's")), r"'my runs/it'\''s'");
-    }
 }

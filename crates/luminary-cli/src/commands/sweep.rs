@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use luminary_run::stop::StopFlag;
 use luminary_run::sweep::{Axis, Estimate, Plan, Sweep, SweepTable};
 
-use super::run::{quoted, unused_folder};
+use super::run::unused_folder;
 use super::{Outcome, with_source};
 use crate::args::{ManyArgs, ResumeArgs, SweepArgs, TrialArgs, split_setting};
 use crate::display::Many;
-use crate::failure::{FAILED, Failure, INTERRUPTED};
+use crate::failure::{FAILED, Failure, INTERRUPTED, quoted};
 use crate::numbers::{elapsed, grouped};
 use crate::signals;
 

@@ -13,7 +13,7 @@ use terminal_size::{Height, Width, terminal_size_of};
 use super::bar::{Pace, bar};
 use super::colour::Colours;
 use super::heatmap;
-use crate::numbers::{duration, grouped, maybe_score, rate, score};
+use crate::numbers::{best_score, duration, grouped, rate, score};
 
 /// Often enough to look alive, seldom enough to cost nothing.
 const FRAME: Duration = Duration::from_millis(100);
@@ -69,12 +69,15 @@ impl Live {
         let stats = scheduler.result().stats();
         let (iteration, wanted) = (scheduler.iterations(), progress.iterations_wanted);
         let fraction = iteration as f64 / wanted.max(1) as f64;
+        let [best, mean] = [stats.obj_max, stats.obj_mean].map(|value| value.map(|value| self.goal.turn(value)));
+        let pace = rate(self.pace.evaluations_per_second(progress));
+        let evaluations = format!("evals/{}", pace.unit);
         let figures = [
             ("QD score", score(stats.norm_qd_score)),
             ("coverage", format!("{:.2} %", 100.0 * stats.coverage)),
-            ("best", maybe_score(stats.obj_max.map(|best| self.goal.turn(best)))),
+            ("best", best_score(best, mean)),
             ("restarts", grouped(scheduler.restarts().total())),
-            ("evals/s", rate(self.pace.evaluations_per_second(progress))),
+            (evaluations.as_str(), pace.count),
             ("time", duration(progress.seconds)),
         ];
         let resumed = if self.start > 0 { format!(", from iteration {}", grouped(self.start)) } else { String::new() };

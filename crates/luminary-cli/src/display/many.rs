@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use luminary_run::summary::Status;
+use luminary_run::folder;
 use luminary_run::sweep::{Plan, SweepEvent};
 
 use super::footer::Footer;
@@ -55,7 +55,7 @@ impl Many {
                     Ok(summary) => {
                         state.iterations[*index].0 = summary.iterations;
                         let stopped = match summary.status {
-                            Status::Finished => String::new(),
+                            folder::State::Finished => String::new(),
                             _ => format!("stopped after iteration {}: ", grouped(summary.iterations)),
                         };
                         state.footer.line(&format!(

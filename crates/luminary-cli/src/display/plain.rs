@@ -6,7 +6,7 @@ use luminary_run::config::Goal;
 use luminary_run::driver::{Note, Progress, Watch};
 
 use super::bar::Pace;
-use crate::numbers::{duration, grouped, maybe_score, rate, score};
+use crate::numbers::{best_score, duration, grouped, rate, score};
 
 const SECONDS_BETWEEN: f64 = 60.0;
 
@@ -38,15 +38,19 @@ impl Watch for Plain {
         self.last_tenth = Some(tenth);
         self.last_seconds = progress.session_seconds;
         let stats = progress.scheduler.result().stats();
+        let goal = self.goal;
+        let [best, mean] = [stats.obj_max, stats.obj_mean].map(|value| value.map(|value| goal.turn(value)));
+        let pace = rate(self.pace.evaluations_per_second(progress));
         eprintln!(
-            "iteration {} of {}: QD score {}, coverage {:.2} %, best {}, {} restarts, {} evaluations/s, {} left",
+            "iteration {} of {}: QD score {}, coverage {:.2} %, best {}, {} restarts, {} evaluations/{}, {} left",
             grouped(iteration),
             grouped(progress.iterations_wanted),
             score(stats.norm_qd_score),
             100.0 * stats.coverage,
-            maybe_score(stats.obj_max.map(|best| self.goal.turn(best))),
+            best_score(best, mean),
             grouped(progress.scheduler.restarts().total()),
-            rate(self.pace.evaluations_per_second(progress)),
+            pace.count,
+            pace.unit,
             duration(Pace::seconds_left(progress)),
         );
     }

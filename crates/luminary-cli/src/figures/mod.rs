@@ -14,6 +14,7 @@ use luminary_run::RunError;
 
 pub(crate) use data::{Group, RunData, read_groups};
 
+use crate::commands::causes;
 use crate::failure::{FAILED, Failure};
 use crate::numbers::{elapsed, grouped, maybe_score, score};
 
@@ -87,7 +88,7 @@ pub(crate) fn report_of(run: &RunData) -> Result<String, Failure> {
     let figures = of_run(run)?.into_iter().filter(|(name, ..)| *name != "heatmap");
     let figures: Vec<_> = figures.map(|(_, caption, figure)| (caption, figure)).collect();
     let summary = &run.summary;
-    let facts = [
+    let mut facts = vec![
         ("QD score", score(summary.qd_score)),
         ("Coverage", format!("{:.2} %", summary.coverage_percent)),
         ("Best", maybe_score(summary.best)),
@@ -97,6 +98,8 @@ pub(crate) fn report_of(run: &RunData) -> Result<String, Failure> {
         ("Restarts", grouped(summary.restarts)),
         ("Time", elapsed(summary.seconds)),
     ];
+    facts.extend(causes(summary).map(|causes| ("Without a value", format!("{} ({causes})", grouped(summary.invalid)))));
+    let facts: Vec<_> = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let archive = run.archive.as_ref().map(|archive| ReportArchive {
         archive,
         objective: &run.labels.objective,
@@ -105,13 +108,8 @@ pub(crate) fn report_of(run: &RunData) -> Result<String, Failure> {
         parameters: &[],
         precision: Precision::default(),
     });
-    let page = Report {
-        title: &run.title,
-        note: &format!("seed {}", run.seed),
-        facts: &facts.map(|(name, value)| (name.to_owned(), value)),
-        archive,
-        figures: &figures,
-    };
+    let page =
+        Report { title: &run.title, note: &format!("seed {}", run.seed), facts: &facts, archive, figures: &figures };
     Ok(report(&page, &run.style())?)
 }
 

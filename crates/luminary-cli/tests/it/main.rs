@@ -13,10 +13,12 @@ mod export;
 mod external;
 #[cfg(unix)]
 mod extras;
+mod failures;
 mod faults;
 mod figures;
 #[cfg(unix)]
 mod first_hour;
+mod folder;
 mod kill;
 #[cfg(feature = "lsi")]
 mod lsi;

@@ -7,9 +7,10 @@ use luminary::preset::Preset;
 use luminary_run::RunError;
 use luminary_run::config::Override;
 use luminary_run::driver::{ResumeOptions, Run};
+use luminary_run::folder::State;
 use luminary_run::folder::{MANIFEST, Manifest, write_atomically};
 use luminary_run::stop::StopFlag;
-use luminary_run::summary::{Status, Summary};
+use luminary_run::summary::Summary;
 
 use super::{ExperimentError, Study};
 
@@ -54,7 +55,7 @@ impl Comparison {
             let mut trials = Vec::new();
             for seed in 1..=n_trials {
                 let summary = run_trial(study, folder, preset, seed, overrides, stop)?;
-                if summary.status != Status::Finished {
+                if summary.status != State::Finished {
                     return Ok(None);
                 }
                 tell(&summary);
@@ -130,7 +131,7 @@ fn run_trial(
     }
     let summary = Summary::read(&path)?;
     match summary.status {
-        Status::Finished => Ok(summary),
+        State::Finished => Ok(summary),
         _ => study.execute(Run::resume(&path, ResumeOptions::default())?, stop, &mut ()),
     }
 }

@@ -7,8 +7,9 @@ use luminary_lsi::experiment::{
 };
 use luminary_run::config::Override;
 use luminary_run::driver::ResumeOptions;
+use luminary_run::folder::State;
 use luminary_run::stop::StopFlag;
-use luminary_run::summary::{Status, Summary};
+use luminary_run::summary::Summary;
 use tempfile::TempDir;
 
 use crate::golden;
@@ -36,7 +37,7 @@ fn collages_vary_as_the_prompts_say() {
     let (folder, study) = (TempDir::new().unwrap(), experiment.build().unwrap());
     let out = folder.path().join("run");
     let summary = run(&study, &out, Preset::CmaMaega, 100);
-    assert_eq!((summary.status, summary.iterations), (Status::Finished, 100));
+    assert_eq!((&summary.status, summary.iterations), (&State::Finished, 100));
     assert!([EXPERIMENT, COLLAGE, "result.parquet", "summary.json"].iter().all(|name| out.join(name).exists()));
 
     // Statistics of strokes that know nothing of CLIP. Here there are 102 images with correlations of 0.97 and 0.98; before the

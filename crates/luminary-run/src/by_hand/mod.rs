@@ -13,10 +13,10 @@ use luminary::scheduler::{Answer, Call, Effect, NOT_FINITE, Scheduler, Ticket, T
 pub use message::{Message, MessageError};
 
 use crate::config::RunConfig;
-use crate::driver::{Restored, begin, restore, write_results};
+use crate::driver::{Restored, begin, resume, state_of, write_results};
 use crate::error::RunError;
 use crate::folder::{
-    CheckpointMeta, JOURNAL, Journal, METRICS, Manifest, MetricsLog, MetricsRow, RunFolder, SUMMARY, remove_stale,
+    Failure, FailureLog, JOURNAL, Journal, METRICS, Manifest, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY, State,
 };
 use crate::start::Elites;
 
@@ -33,6 +33,7 @@ pub struct ByHand {
     journal: Journal,
     journal_path: PathBuf,
     log: MetricsLog,
+    failures: FailureLog,
     /// Calls in the newest checkpoint.
     n_calls_saved: u64,
     /// Calls when the folder was opened.
@@ -58,16 +59,25 @@ impl ByHand {
     pub fn open(path: &Path) -> Result<Self, RunError> {
         let (folder, manifest) = RunFolder::open(path)?;
         let config = manifest.config;
-        let Restored { mut scheduler, seconds, n_calls_saved, damaged } = restore(path, &config)?;
-        for error in damaged {
-            folder.checkpoints().set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
-        }
+        let Restored { mut scheduler, seconds, n_calls_saved, .. } = resume(&folder, &config)?;
         let journal_path = folder.file(JOURNAL);
         let journal = Journal::open(&journal_path, &mut scheduler)?;
         let log_path = folder.file(METRICS);
         let log = MetricsLog::open(&log_path, scheduler.iterations()).map_err(RunError::io("open", &log_path))?;
         let n_calls_opened = scheduler.n_calls();
-        Ok(Self { folder, config, scheduler, seconds, journal, journal_path, log, n_calls_saved, n_calls_opened })
+        let failures = folder.failures();
+        Ok(Self {
+            folder,
+            config,
+            scheduler,
+            seconds,
+            journal,
+            journal_path,
+            log,
+            failures,
+            n_calls_saved,
+            n_calls_opened,
+        })
     }
 
     /// The engine as it stands.
@@ -111,7 +121,9 @@ impl ByHand {
                 self.tell(*id, *objective, measures, jacobian.as_deref(), extras)?
             }
             Message::Failed { id, reason } => {
+                let ticket = self.scheduler.outstanding().into_iter().find(|ticket| ticket.id == *id);
                 let told = self.scheduler.fail(*id, reason)?;
+                ticket.map_or(Ok(()), |ticket| self.record_failure(&ticket, reason))?;
                 (told.effect, Call::Fail { id: *id, reason: reason.clone() })
             }
             Message::Lost { id } => {
@@ -131,6 +143,14 @@ impl ByHand {
             self.end_iteration()?;
         }
         Ok(effect)
+    }
+
+    fn record_failure(&mut self, ticket: &Ticket, reason: &str) -> Result<(), RunError> {
+        self.failures.begin_batch(self.scheduler.iterations() + 1);
+        let Ticket { id, seed, solution, .. } = ticket;
+        let failure = Failure { ticket: *id, seed: *seed, solution, kind: reason, cause: reason, output: &[] };
+        self.failures.record(&failure);
+        self.failures.take_error().map_or(Ok(()), |error| Err(RunError::io("append to", self.failures.path())(error)))
     }
 
     fn tell(
@@ -200,7 +220,7 @@ impl ByHand {
     fn end_iteration(&mut self) -> Result<(), RunError> {
         let iteration = self.scheduler.iterations();
         if iteration.is_multiple_of(self.config.run.metrics_every) || self.is_finished() {
-            let row = MetricsRow::of(&self.scheduler, self.config.goal(), self.seconds);
+            let row = MetricsRow::of(&self.scheduler, self.config.goal(), self.seconds, None);
             self.log.append(&row).map_err(RunError::io("append to", &self.folder.file(METRICS)))?;
         }
         Ok(())
@@ -217,23 +237,22 @@ impl ByHand {
         if n_calls == self.n_calls_opened {
             return Ok(());
         }
-        remove_stale(&self.folder.file(SUMMARY))?;
+        self.folder.remove(SUMMARY)?;
         if self.is_finished() || n_calls - self.n_calls_saved >= CALLS_PER_CHECKPOINT {
             self.checkpoint()?;
         }
-        if self.is_finished() {
-            write_results(&self.folder, &self.config, &self.scheduler, self.seconds)?;
+        match state_of(&self.config, &self.scheduler) {
+            State::Finished => {
+                let (folder, config) = (&self.folder, &self.config);
+                write_results(folder, config, &self.scheduler, self.seconds, None, State::Finished).map(drop)
+            }
+            state => self.folder.set_state(&state),
         }
-        Ok(())
     }
 
     fn checkpoint(&mut self) -> Result<(), RunError> {
-        let checkpoints = self.folder.checkpoints();
-        let meta = CheckpointMeta { iteration: self.scheduler.iterations(), seconds: self.seconds };
-        let path = self.folder.file(METRICS);
-        let log = self.log.handle().map_err(RunError::io("open", &path))?;
-        let state = self.scheduler.to_checkpoint()?;
-        checkpoints.write(meta, &state, &log).map_err(RunError::io("write a checkpoint to", checkpoints.folder()))
+        let origin = Origin { config: self.config.clone(), measures_seen: None };
+        self.folder.save(&self.scheduler, self.seconds, &origin, &self.log)
     }
 }
 

@@ -30,6 +30,7 @@ mod resolve;
 mod scheduler;
 mod setting;
 pub mod settings;
+mod stored;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -59,7 +60,7 @@ pub use template::template;
 pub use tree::{Override, Source};
 
 use crate::error::RunError;
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Evaluator, Place};
 #[cfg(unix)]
 use crate::external::ExternalConfig;
 #[cfg(unix)]
@@ -349,7 +350,7 @@ impl ProblemConfig {
             Self::Domain { name, n } => Ok(Box::new(name.parse::<Domain>()?.build(*n)?)),
             #[cfg(unix)]
             Self::External { evaluator, goal, .. } => {
-                Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal)?))
+                Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal, None)?))
             }
             Self::Custom { name, .. } => Err(RunError::NoEvaluator { name: name.clone() }),
         }
@@ -358,6 +359,20 @@ impl ProblemConfig {
     /// Whether a program evaluates it.
     pub fn is_program(&self) -> bool {
         !matches!(self, Self::Domain { .. } | Self::Custom { .. })
+    }
+
+    /// Like [`evaluator`](Self::evaluator), for a run: programs work in its folder and leave their failures there.
+    ///
+    /// # Errors
+    /// As [`evaluator`](Self::evaluator).
+    pub fn evaluator_at(&self, place: &Place) -> Result<Evaluator, RunError> {
+        match self {
+            #[cfg(unix)]
+            Self::External { evaluator, goal, .. } => {
+                Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal, Some(place))?))
+            }
+            Self::Domain { .. } | Self::Custom { .. } => self.evaluator(),
+        }
     }
 
     /// Its name.

@@ -1,28 +1,31 @@
 //! The driver: runs the engine, keeps the run folder up to date, and stops when asked to.
 
+mod ledger;
 mod recorder;
 mod restore;
+mod results;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::Arc;
 
-use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results};
+use luminary::problem::{Evaluate, EvaluateError};
 use luminary::scheduler::{self, Scheduler, Threads};
 
 use crate::config::{ProblemConfig, RunConfig, check_threads};
 use crate::error::RunError;
-use crate::evaluate::Evaluator;
+use crate::evaluate::{Evaluator, Place};
 use crate::export;
 use crate::folder::{
-    CheckpointFileError, FAULTS, JOURNAL, METRICS, Manifest, MetricsLog, RunFolder, SUMMARY, remove_stale, write_json,
+    CheckpointFileError, FailureLog, JOURNAL, METRICS, Manifest, MeasuresSeen, MetricsLog, RunFolder, SUMMARY, State,
 };
 use crate::start::Elites;
 use crate::stop::StopFlag;
-use crate::summary::{Status, Summary};
+use crate::summary::Summary;
+pub use ledger::{FirstBatch, Ledger, NoValue, Watched};
 use recorder::Recorder;
 pub(crate) use restore::begin;
-pub use restore::{Restored, restore};
+pub use restore::{Restored, restore, resume};
+pub use results::{state_of, write_results};
 
 /// What an observer of a run sees after each iteration.
 #[derive(Clone, Copy, Debug)]
@@ -102,8 +105,10 @@ pub struct Run {
     config: RunConfig,
     scheduler: Scheduler,
     seconds_before: f64,
+    measures_seen: MeasuresSeen,
     notes: Vec<Note>,
     evaluator: Option<Evaluator>,
+    failures: Arc<FailureLog>,
 }
 
 impl Run {
@@ -114,23 +119,34 @@ impl Run {
     pub fn create(path: &Path, config: RunConfig) -> Result<Self, RunError> {
         let start = Elites::read(&config)?;
         let scheduler = begin(&config, start.as_ref())?;
+        let place = Place::in_folder(path);
         // A program that does not start must not leave a run behind.
         let evaluator = match &config.problem {
             ProblemConfig::Custom { .. } => None,
-            problem => Some(problem.evaluator()?),
+            problem => Some(problem.evaluator_at(&place)?),
         };
         let folder = RunFolder::create(path, &Manifest::new(config.clone()))?;
         if let Some(start) = &start {
             start.write_copy(path, &config)?;
         }
-        Ok(Self { folder, config, scheduler, seconds_before: 0.0, notes: Vec::new(), evaluator })
+        Ok(Self {
+            folder,
+            config,
+            scheduler,
+            seconds_before: 0.0,
+            measures_seen: MeasuresSeen::default(),
+            notes: Vec::new(),
+            evaluator,
+            failures: place.failures,
+        })
     }
 
     /// Opens an interrupted or finished run at its newest valid checkpoint; one that was killed before its first
     /// checkpoint starts again.
     ///
     /// # Errors
-    /// A folder without a run or in use, or whose checkpoints are all damaged.
+    /// A folder without a run or in use, one whose checkpoints are all damaged or belong to another run, or options that no
+    /// configuration may have. The folder is as it was then.
     pub fn resume(path: &Path, options: ResumeOptions) -> Result<Self, RunError> {
         let threads = options.threads.map(check_threads).transpose()?;
         let (folder, mut manifest) = RunFolder::open(path)?;
@@ -138,22 +154,29 @@ impl Run {
         let old = run.clone();
         run.iterations = options.iterations.unwrap_or(run.iterations);
         run.threads = threads.unwrap_or(run.threads);
-        if *run != old {
+        let is_changed = *run != old;
+        manifest.config.check().map_err(RunError::Setting)?;
+        if options.from_start {
+            let checkpoints = folder.checkpoints();
+            checkpoints.clear().map_err(RunError::io("clear", checkpoints.folder()))?;
+            folder.remove(JOURNAL)?;
+        }
+        let Restored { scheduler, seconds, measures_seen, damaged, .. } = resume(&folder, &manifest.config)?;
+        if is_changed {
             folder.write_manifest(&manifest)?;
         }
-        let config = manifest.config;
-        let checkpoints = folder.checkpoints();
-        if options.from_start {
-            checkpoints.clear().map_err(RunError::io("clear", checkpoints.folder()))?;
-            remove_stale(&folder.file(JOURNAL))?;
-        }
-        let Restored { scheduler, seconds, damaged, .. } = restore(folder.path(), &config)?;
-        let mut notes = Vec::new();
-        for error in damaged {
-            checkpoints.set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
-            notes.push(Note::DamagedCheckpoint(error));
-        }
-        Ok(Self { folder, config, scheduler, seconds_before: seconds, notes, evaluator: None })
+        let place = Place::in_folder(path);
+        place.remove_leftovers();
+        Ok(Self {
+            folder,
+            config: manifest.config,
+            scheduler,
+            seconds_before: seconds,
+            measures_seen,
+            notes: damaged.into_iter().map(Note::DamagedCheckpoint).collect(),
+            evaluator: None,
+            failures: place.failures,
+        })
     }
 
     /// The resolved configuration.
@@ -174,11 +197,15 @@ impl Run {
     /// Runs until all iterations are done or a stop is requested, and writes checkpoint, archives and summary.
     ///
     /// # Errors
-    /// When evaluation fails or the folder cannot be written. The newest checkpoint stays valid.
+    /// When evaluation fails or the folder cannot be written. Unless it is the folder that failed, checkpoint, archives and
+    /// summary are those of the last iteration that was told, and the run can go on from there.
     pub fn execute(mut self, stop: &StopFlag, watch: &mut dyn Watch) -> Result<Summary, RunError> {
         let evaluator = match self.evaluator.take() {
             Some(evaluator) => evaluator,
-            None => self.config.problem.evaluator()?,
+            None => {
+                let place = Place { failures: Arc::clone(&self.failures), ..Place::in_folder(self.path()) };
+                self.config.problem.evaluator_at(&place)?
+            }
         };
         self.execute_with(evaluator, stop, watch)
     }
@@ -186,31 +213,35 @@ impl Run {
     /// Like [`execute`](Self::execute), with an evaluator of your own.
     pub fn execute_with(
         mut self,
-        mut evaluator: Evaluator,
+        evaluator: Evaluator,
         stop: &StopFlag,
         watch: &mut dyn Watch,
     ) -> Result<Summary, RunError> {
         self.notes.drain(..).for_each(|note| watch.note(&note));
-        remove_stale(&self.folder.file(SUMMARY))?;
+        self.folder.remove(SUMMARY)?;
+        self.folder.set_state(&State::Running)?;
+        let ended = self.execute_in_folder(evaluator, stop, watch);
+        if let Err(error) = &ended {
+            // Whatever went wrong counts; if this cannot be written either, the run counts as interrupted.
+            self.folder.set_state(&State::Failed { cause: error.to_string() }).ok();
+        }
+        ended
+    }
+
+    fn execute_in_folder(
+        &mut self,
+        mut evaluator: Evaluator,
+        stop: &StopFlag,
+        watch: &mut dyn Watch,
+    ) -> Result<Summary, RunError> {
         let log_path = self.folder.file(METRICS);
         let log = MetricsLog::open(&log_path, self.scheduler.iterations()).map_err(RunError::io("open", &log_path))?;
-        let mut recorder = Recorder {
-            config: &self.config,
-            checkpoints: self.folder.checkpoints(),
-            log,
-            log_path,
-            started: Instant::now(),
-            first_iteration: self.scheduler.iterations(),
-            seconds_before: self.seconds_before,
-            last_checkpoint: Instant::now(),
-            pending: None,
-            stop,
-            watch,
-            faults_path: self.folder.file(FAULTS),
-            n_faults_shown: 0,
-            notes: Arc::default(),
-            error: None,
-        };
+        let first_batch = if self.scheduler.evaluations() == 0 { FirstBatch::Due } else { FirstBatch::Past };
+        let seen = std::mem::take(&mut self.measures_seen);
+        let ledger = Ledger::new(Arc::clone(&self.failures), first_batch, self.scheduler.iterations(), seen);
+        let iteration = self.scheduler.iterations();
+        let mut recorder =
+            Recorder::new(&self.config, &self.folder, log, ledger, iteration, self.seconds_before, stop, watch);
         if let Some(flag) = evaluator.interrupt_flag() {
             stop.interrupt(flag);
         }
@@ -224,51 +255,29 @@ impl Run {
             let pool = pool.map_err(|error| RunError::Threads { threads, message: error.to_string() })?;
             pool.install(|| drive(&mut self.scheduler, evaluator.as_mut(), &mut recorder))
         };
-        match outcome {
-            // The batch in progress is part of the checkpoint and is evaluated again when the run is resumed.
-            Err(RunError::Evaluate(EvaluateError::Stopped)) | Ok(()) => {}
+        let failure = match outcome {
+            Ok(()) | Err(RunError::Evaluate(EvaluateError::Stopped)) => None,
+            // What was told is kept; the batch in progress is part of the checkpoint and is evaluated again.
+            Err(error @ (RunError::Evaluate(_) | RunError::Call { .. })) => Some(error),
             Err(error) => {
                 recorder.wait_for_checkpoint();
                 return Err(error);
             }
-        }
+        };
         let seconds = recorder.seconds();
         recorder.start_checkpoint(&self.scheduler)?;
         // The archives are written while the checkpoint is.
         let written = export::write_archives(self.folder.path(), &self.scheduler, self.config.goal());
         recorder.finish_checkpoint()?;
         written?;
-        write_summary(&self.folder, &self.config, &self.scheduler, seconds)
+        let seen = recorder.ledger.measures_seen();
+        let state = match &failure {
+            Some(error) => State::Failed { cause: error.to_string() },
+            None => state_of(&self.config, &self.scheduler),
+        };
+        let summary = results::write_summary(&self.folder, &self.config, &self.scheduler, seconds, Some(&seen), state)?;
+        failure.map_or(Ok(summary), Err)
     }
-}
-
-/// Writes archives and summary of a run that has ended, or stops for now, and whose state is saved.
-///
-/// # Errors
-/// When the folder cannot be written.
-pub fn write_results(
-    folder: &RunFolder,
-    config: &RunConfig,
-    scheduler: &Scheduler,
-    seconds: f64,
-) -> Result<Summary, RunError> {
-    export::write_archives(folder.path(), scheduler, config.goal())?;
-    write_summary(folder, config, scheduler, seconds)
-}
-
-fn write_summary(
-    folder: &RunFolder,
-    config: &RunConfig,
-    scheduler: &Scheduler,
-    seconds: f64,
-) -> Result<Summary, RunError> {
-    let status = match scheduler.iterations() >= config.run.iterations {
-        true => Status::Finished,
-        false => Status::Interrupted,
-    };
-    let summary = Summary::of(status, config, scheduler, seconds, folder.path());
-    write_json(&folder.file(SUMMARY), &summary)?;
-    Ok(summary)
 }
 
 /// The loop itself.
@@ -278,34 +287,13 @@ fn drive(
     recorder: &mut Recorder<'_>,
 ) -> Result<(), RunError> {
     let n_iterations = recorder.config.run.iterations.saturating_sub(scheduler.iterations());
-    let mut noting = Noting { evaluator, notes: Arc::clone(&recorder.notes) };
-    let ended = scheduler.run_with(&mut noting, n_iterations, recorder);
+    let ledger = recorder.ledger.clone();
+    let ended = scheduler.run_with(&mut ledger.watch(evaluator), n_iterations, recorder);
     recorder.record_notes(scheduler.iterations())?;
+    recorder.check_failure_log()?;
     ended.map_err(|error| match error {
         scheduler::RunError::Call(source) => RunError::Call { iteration: scheduler.iterations(), source },
         scheduler::RunError::Evaluate(error) => RunError::Evaluate(error),
     })?;
     recorder.error.take().map_or(Ok(()), Err)
-}
-
-/// An evaluator whose notes reach the recorder as soon as a batch has ended, well or not.
-struct Noting<'a> {
-    evaluator: &'a mut (dyn Evaluate + Send),
-    notes: Arc<Mutex<Vec<String>>>,
-}
-
-impl Evaluate for Noting<'_> {
-    fn spec(&self) -> ProblemSpec {
-        self.evaluator.spec()
-    }
-
-    fn has_gradients(&self) -> bool {
-        self.evaluator.has_gradients()
-    }
-
-    fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError> {
-        let evaluated = self.evaluator.evaluate(request, results);
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).extend(self.evaluator.take_notes());
-        evaluated
-    }
 }

@@ -5,17 +5,16 @@ use std::fs::File;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use luminary::archive::Acceptance;
 use luminary::scheduler::{Observer, Scheduler};
 
-use super::{Note, Progress, Watch};
+use super::{Ledger, Note, Progress, Watch};
 use crate::config::RunConfig;
 use crate::error::RunError;
-use crate::folder::{CheckpointMeta, Checkpoints, MetricsLog, MetricsRow};
+use crate::folder::{CheckpointMeta, FAULTS, METRICS, MetricsLog, MetricsRow, Origin, RunFolder};
 use crate::stop::StopFlag;
 
 /// What goes wrong with an evaluator may go wrong a million times.
@@ -24,28 +23,28 @@ const MAX_FAULTS_SHOWN: usize = 5;
 /// Records a run. Checkpoints are compressed and written by another thread while the run goes on.
 pub(super) struct Recorder<'a> {
     pub(super) config: &'a RunConfig,
-    pub(super) checkpoints: Checkpoints,
-    pub(super) log: MetricsLog,
-    pub(super) log_path: PathBuf,
-    pub(super) started: Instant,
-    pub(super) first_iteration: u64,
-    pub(super) seconds_before: f64,
-    pub(super) last_checkpoint: Instant,
-    pub(super) pending: Option<JoinHandle<Result<(), RunError>>>,
-    pub(super) stop: &'a StopFlag,
-    pub(super) watch: &'a mut dyn Watch,
-    pub(super) faults_path: PathBuf,
+    folder: &'a RunFolder,
+    log: MetricsLog,
+    log_path: PathBuf,
+    pub(super) ledger: Ledger,
+    started: Instant,
+    first_iteration: u64,
+    seconds_before: f64,
+    last_checkpoint: Instant,
+    pending: Option<JoinHandle<Result<(), RunError>>>,
+    stop: &'a StopFlag,
+    watch: &'a mut dyn Watch,
+    faults_path: PathBuf,
     /// Notes about the evaluator that were shown.
-    pub(super) n_faults_shown: usize,
-    /// What the evaluator had to say and nobody has written down yet.
-    pub(super) notes: Arc<Mutex<Vec<String>>>,
+    n_faults_shown: usize,
     /// What ended the run, if recording did.
     pub(super) error: Option<RunError>,
 }
 
 impl Observer for Recorder<'_> {
     fn iteration_done(&mut self, scheduler: &Scheduler) -> ControlFlow<()> {
-        match self.record_notes(scheduler.iterations() - 1).and_then(|()| self.record(scheduler)) {
+        let noted = self.record_notes(scheduler.iterations() - 1).and_then(|()| self.check_failure_log());
+        match noted.and_then(|()| self.record(scheduler)) {
             Ok(()) if self.stop.is_requested() => ControlFlow::Break(()),
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -56,15 +55,49 @@ impl Observer for Recorder<'_> {
     }
 }
 
-impl Recorder<'_> {
+impl<'a> Recorder<'a> {
+    /// Records a run that has come to this iteration in this many seconds.
+    #[expect(clippy::too_many_arguments, reason = "it is made in one place, from what that place has")]
+    pub(super) fn new(
+        config: &'a RunConfig,
+        folder: &'a RunFolder,
+        log: MetricsLog,
+        ledger: Ledger,
+        iteration: u64,
+        seconds: f64,
+        stop: &'a StopFlag,
+        watch: &'a mut dyn Watch,
+    ) -> Self {
+        Self {
+            config,
+            folder,
+            log,
+            log_path: folder.file(METRICS),
+            ledger,
+            started: Instant::now(),
+            first_iteration: iteration,
+            seconds_before: seconds,
+            last_checkpoint: Instant::now(),
+            pending: None,
+            stop,
+            watch,
+            faults_path: folder.file(FAULTS),
+            n_faults_shown: 0,
+            error: None,
+        }
+    }
+
     fn record(&mut self, scheduler: &Scheduler) -> Result<(), RunError> {
-        let (run, iteration) = (&self.config.run, scheduler.iterations());
+        let run = &self.config.run;
+        let iteration = scheduler.iterations();
+        self.ledger.set_iteration(iteration);
         let now = Instant::now();
         let session_seconds = (now - self.started).as_secs_f64();
         let seconds = self.seconds_before + session_seconds;
         let is_last = iteration >= run.iterations;
         if iteration % run.metrics_every == 0 || is_last {
-            let appended = self.log.append(&MetricsRow::of(scheduler, self.config.goal(), seconds));
+            let seen = self.ledger.measures_seen();
+            let appended = self.log.append(&MetricsRow::of(scheduler, self.config.goal(), seconds, Some(&seen)));
             appended.map_err(RunError::io("append to", &self.log_path))?;
         }
         let by_time = (now - self.last_checkpoint).as_secs_f64() >= run.checkpoint_seconds;
@@ -87,15 +120,20 @@ impl Recorder<'_> {
     }
 
     /// Takes a snapshot and hands it to another thread, after the one before has been written.
+    ///
+    /// # Errors
+    /// When the folder is not there any more; a checkpoint that cannot be written for other reasons is tried again.
     pub(super) fn start_checkpoint(&mut self, scheduler: &Scheduler) -> Result<(), RunError> {
         self.wait_for_checkpoint();
+        self.folder.check_in_place()?;
         self.last_checkpoint = Instant::now();
         let meta = CheckpointMeta { iteration: scheduler.iterations(), seconds: self.seconds() };
         let state = scheduler.to_checkpoint()?;
         let log = self.log.handle().map_err(RunError::io("open", &self.log_path))?;
-        let checkpoints = self.checkpoints.clone();
+        let checkpoints = self.folder.checkpoints();
+        let origin = Origin { config: self.config.clone(), measures_seen: Some(self.ledger.measures_seen()) };
         self.pending = Some(std::thread::spawn(move || {
-            let written = checkpoints.write(meta, &state, &log);
+            let written = checkpoints.write(meta, &origin, &state, &log);
             written.map_err(RunError::io("write a checkpoint to", checkpoints.folder()))
         }));
         Ok(())
@@ -119,7 +157,7 @@ impl Recorder<'_> {
 
     /// Appends what went wrong with the evaluator to its log; the first few are shown too.
     pub(super) fn record_notes(&mut self, iteration: u64) -> Result<(), RunError> {
-        let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+        let notes = self.ledger.take_notes();
         if notes.is_empty() {
             return Ok(());
         }
@@ -137,6 +175,12 @@ impl Recorder<'_> {
             self.n_faults_shown += 1;
         }
         Ok(())
+    }
+
+    /// That rows without a value could be written down.
+    pub(super) fn check_failure_log(&self) -> Result<(), RunError> {
+        let failures = self.ledger.failures();
+        failures.take_error().map_or(Ok(()), |error| Err(RunError::io("append to", failures.path())(error)))
     }
 
     /// Time spent on the run until now.

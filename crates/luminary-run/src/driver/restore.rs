@@ -6,7 +6,10 @@ use luminary::scheduler::Scheduler;
 
 use crate::config::RunConfig;
 use crate::error::RunError;
-use crate::folder::{CHECKPOINTS, CheckpointFileError, Checkpoints, JOURNAL, replay};
+use crate::folder::{
+    CHECKPOINTS, CheckpointFileError, Checkpoints, JOURNAL, MeasuresSeen, Origin, RunFolder, Saved, compare,
+    differences, replay,
+};
 use crate::memory;
 use crate::start::Elites;
 
@@ -17,29 +20,69 @@ pub struct Restored {
     pub scheduler: Scheduler,
     /// Time spent until the checkpoint.
     pub seconds: f64,
+    /// Where the measures were until the checkpoint.
+    pub measures_seen: MeasuresSeen,
     /// Calls about tickets that are in the checkpoint; those after it came from the journal.
     pub n_calls_saved: u64,
     /// Newer checkpoints that could not be used.
     pub damaged: Vec<CheckpointFileError>,
 }
 
-/// Restores a run; one without a checkpoint starts at its beginning.
+/// Restores a run that is to go on; one without a checkpoint starts at its beginning. Damaged checkpoints are put aside.
+///
+/// # Errors
+/// When all checkpoints are damaged or the newest is that of another run, or the journal does not belong to it.
+pub fn resume(folder: &RunFolder, config: &RunConfig) -> Result<Restored, RunError> {
+    let restored = restore_if(folder.path(), config, |saved| check_same_run(folder, saved, config))?;
+    for error in &restored.damaged {
+        folder.checkpoints().set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
+    }
+    Ok(restored)
+}
+
+/// Restores a run to look at it; one without a checkpoint is at its beginning.
 ///
 /// # Errors
 /// When all checkpoints are damaged, or the journal does not belong to them.
 pub fn restore(folder: &Path, config: &RunConfig) -> Result<Restored, RunError> {
+    restore_if(folder, config, |_| Ok(()))
+}
+
+fn restore_if(
+    folder: &Path,
+    config: &RunConfig,
+    accept: impl FnOnce(&Saved) -> Result<(), RunError>,
+) -> Result<Restored, RunError> {
     let checkpoints = Checkpoints::new(folder.join(CHECKPOINTS));
     let loaded = checkpoints.load()?;
-    let (mut scheduler, seconds) = match loaded.newest {
-        Some((meta, scheduler)) => (scheduler, meta.seconds),
-        None if !loaded.damaged.is_empty() => {
-            return Err(RunError::NoValidCheckpoint { path: checkpoints.folder().to_owned(), errors: loaded.damaged });
+    let damaged = loaded.damaged;
+    let (mut scheduler, seconds, origin) = match loaded.newest {
+        Some(saved) => {
+            accept(&saved)?;
+            (saved.scheduler, saved.meta.seconds, saved.origin)
         }
-        None => (begin(config, Elites::of_folder(folder, config)?.as_ref())?, 0.0),
+        None if !damaged.is_empty() => {
+            return Err(RunError::NoValidCheckpoint { path: checkpoints.folder().to_owned(), errors: damaged });
+        }
+        None => (begin(config, Elites::of_folder(folder, config)?.as_ref())?, 0.0, None),
     };
     let n_calls_saved = scheduler.n_calls();
     replay(&folder.join(JOURNAL), &mut scheduler)?;
-    Ok(Restored { scheduler, seconds, n_calls_saved, damaged: loaded.damaged })
+    let measures_seen = origin.and_then(|origin| origin.measures_seen).unwrap_or_default();
+    Ok(Restored { scheduler, seconds, measures_seen, n_calls_saved, damaged })
+}
+
+/// That a checkpoint is of the run that the manifest describes: neither was exchanged or edited.
+fn check_same_run(folder: &RunFolder, saved: &Saved, config: &RunConfig) -> Result<(), RunError> {
+    let differences = match &saved.origin {
+        Some(Origin { config: stored, .. }) => differences(stored, config),
+        // Earlier builds did not say which run it was, but the engine knows how it was built.
+        None => compare(saved.scheduler.config(), &config.scheduler(&config.problem.spec()?)),
+    };
+    match differences.is_empty() {
+        true => Ok(()),
+        false => Err(RunError::OtherRun { path: folder.path().to_owned(), place: "in the checkpoint", differences }),
+    }
 }
 
 /// The engine at its start, with the elites that it starts from.

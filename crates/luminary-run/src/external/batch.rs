@@ -33,10 +33,22 @@ pub(super) struct Batch<'a> {
     /// How often each row has failed by itself.
     failed_attempts: Vec<usize>,
     n_open: usize,
-    /// Worker failures since the last good evaluation, over all batches.
-    failures_in_a_row: usize,
+    in_a_row: InARow,
     report: EvaluationReport,
     fatal: Option<ExternalError>,
+    /// Hears of each row that has failed for good, when it has.
+    on_failure: &'a mut dyn FnMut(&RowFailure),
+}
+
+/// What went wrong since the last good evaluation, over all batches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct InARow {
+    /// Worker failures.
+    n_workers: usize,
+    /// Rows without a value.
+    n_rows: usize,
+    /// The first fault of either.
+    first: Option<Fault>,
 }
 
 impl<'a> Batch<'a> {
@@ -44,8 +56,9 @@ impl<'a> Batch<'a> {
     pub(super) fn new(
         config: &'a ExternalConfig,
         shape: Shape,
-        failures_in_a_row: usize,
+        in_a_row: InARow,
         buffers: Buffers<'a>,
+        on_failure: &'a mut dyn FnMut(&RowFailure),
     ) -> Result<Self, ExternalError> {
         let n_rows = buffers.objectives.len();
         buffers.check_lengths(shape, config.extras.width())?;
@@ -58,9 +71,10 @@ impl<'a> Batch<'a> {
             queue: VecDeque::new(),
             failed_attempts,
             n_open: n_rows,
-            failures_in_a_row,
+            in_a_row,
             report,
             fatal: None,
+            on_failure,
         };
         batch.buffers.fill_with_nan();
         let mut good_rows = Vec::with_capacity(n_rows);
@@ -126,26 +140,39 @@ impl<'a> Batch<'a> {
             jacobians[row * jacobian.len()..][..jacobian.len()].copy_from_slice(jacobian);
         }
         self.n_open -= 1;
-        self.failures_in_a_row = 0;
+        self.in_a_row = InARow::default();
     }
 
     /// A worker has failed with these jobs in hand; it has to be replaced.
     pub(super) fn worker_failed(&mut self, event: WorkerEvent, jobs: Vec<Job>) {
         self.report.push_event(event.clone());
-        self.failures_in_a_row += 1;
-        if self.failures_in_a_row >= self.config.give_up_after {
-            let (failures, event) = (self.failures_in_a_row, Box::new(event));
-            return self.end_with(ExternalError::GaveUp { failures, event });
+        if self.count_worker_failure(&event) {
+            self.fail_jobs(jobs, event.fault.clone(), Some(event));
         }
-        self.fail_jobs(jobs, event.fault.clone(), Some(event));
+    }
+
+    /// A process could not be started for this job: that is nobody's fault but the machine's, and the rows wait for another.
+    pub(super) fn job_lost(&mut self, event: WorkerEvent, job: Job) {
+        self.report.push_event(event.clone());
+        if self.count_worker_failure(&event) {
+            self.queue.push_front(job);
+        }
     }
 
     /// A worker did not get as far as its first job.
-    pub(super) fn start_failed(&mut self, event: WorkerEvent, attempts: usize, allowed: usize) {
-        self.report.push_event(event.clone());
-        if attempts >= allowed {
-            self.end_with(ExternalError::WillNotStart { attempts, event: Box::new(event) });
+    pub(super) fn start_failed(&mut self, event: WorkerEvent) {
+        self.report.push_event(event);
+    }
+
+    /// Counts a worker failure; says whether the run goes on.
+    fn count_worker_failure(&mut self, event: &WorkerEvent) -> bool {
+        let first = self.in_a_row.first.get_or_insert_with(|| event.fault.clone()).clone();
+        self.in_a_row.n_workers += 1;
+        let failures = self.in_a_row.n_workers;
+        if failures >= self.config.give_up_after {
+            self.end_with(ExternalError::GaveUp { failures, first, event: Box::new(event.clone()) });
         }
+        !self.is_fatal()
     }
 
     /// Jobs have failed as a whole. If there is but one row, that row has failed; otherwise nobody knows which, and each
@@ -179,10 +206,11 @@ impl<'a> Batch<'a> {
         self.fatal.get_or_insert(error);
     }
 
-    /// What became of the batch, and the worker failures since the last good evaluation.
-    pub(super) fn finish(mut self) -> (Result<EvaluationReport, ExternalError>, usize) {
+    /// What became of the batch, what happened on the way if it has ended with an error, and what went wrong since the last
+    /// good evaluation.
+    pub(super) fn finish(mut self) -> (Result<(), ExternalError>, EvaluationReport, InARow) {
         self.report.failures.sort_by_key(|failure| failure.row);
-        (self.fatal.map_or(Ok(self.report), Err), self.failures_in_a_row)
+        (self.fatal.map_or(Ok(()), Err), self.report, self.in_a_row)
     }
 
     fn again_alone(&mut self, row: usize) -> Job {
@@ -192,8 +220,18 @@ impl<'a> Batch<'a> {
 
     fn fail_row_for_good(&mut self, row: usize, fault: Fault, event: Option<WorkerEvent>) {
         self.n_open -= 1;
+        let output = event.as_ref().map_or(Vec::new(), |event| event.stderr.clone());
+        let failure = RowFailure { row, fault: fault.clone(), output };
+        (self.on_failure)(&failure);
+        let first = self.in_a_row.first.get_or_insert_with(|| fault.clone()).clone();
+        self.in_a_row.n_rows += 1;
+        let rows = self.in_a_row.n_rows;
         match self.config.on_failure {
-            OnFailure::Skip => self.report.failures.push(RowFailure { row, fault }),
+            OnFailure::Skip if rows >= self.config.give_up_after => {
+                self.report.failures.push(failure);
+                self.end_with(ExternalError::NoValues { rows, first });
+            }
+            OnFailure::Skip => self.report.failures.push(failure),
             OnFailure::Abort => {
                 let attempts = self.failed_attempts[row];
                 self.end_with(ExternalError::Evaluation { row, attempts, fault, event: event.map(Box::new) });

@@ -44,12 +44,12 @@ pub enum ExternalError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// A worker did not get as far as its hello, as often as is allowed.
+    /// No worker is left: each of them did not get as far as its hello, as often as is allowed.
     #[error("external evaluator: worker does not start (tried {attempts} times); {event}")]
     WillNotStart {
         /// Starts in a row that failed.
         attempts: usize,
-        /// The last one of them.
+        /// The last one of the first worker that gave up.
         event: Box<WorkerEvent>,
     },
     /// Jacobians are asked of a program that did not offer any in its hello.
@@ -70,13 +70,25 @@ pub enum ExternalError {
     /// So many workers failed without one good evaluation that going on would only burn the budget.
     #[error(
         "external evaluator: {failures} worker failures without one good evaluation in between (`give_up_after`); \
-         the last: {event}"
+         the first: {first}; the last: {event}"
     )]
     GaveUp {
         /// Worker failures since the last good evaluation.
         failures: usize,
+        /// What the first of them was.
+        first: Fault,
         /// The last of them.
         event: Box<WorkerEvent>,
+    },
+    /// So many rows in a row had no value that going on would only burn the budget.
+    #[error(
+        "external evaluator: {rows} solutions in a row have no value (`give_up_after`); the first: the evaluator {first}"
+    )]
+    NoValues {
+        /// Rows without a value since the last good evaluation.
+        rows: usize,
+        /// Why the first of them has none.
+        first: Fault,
     },
     /// The folder of an evaluation cannot be made or written.
     #[error("external evaluator: cannot write {}: {source}", .path.display())]

@@ -1,18 +1,19 @@
 //! The pool of workers and the loop that drives it.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::Timespec;
 
-use super::batch::{Batch, Buffers};
+use super::batch::{Batch, Buffers, InARow};
 use super::config::{ExternalConfig, Protocol, Shape};
 use super::error::ExternalError;
 use super::files::{FilesWorker, WorkRoot};
 use super::json_lines::JsonLinesWorker;
-use super::report::EvaluationReport;
+use super::report::{EvaluationReport, RowFailure, WorkerEvent};
 use super::transcript::Transcript;
 use super::worker::Worker;
 
@@ -27,8 +28,10 @@ pub struct ExternalEvaluator {
     config: Arc<ExternalConfig>,
     shape: Shape,
     workers: Workers,
-    /// Worker failures since the last good evaluation.
-    failures_in_a_row: usize,
+    /// What went wrong since the last good evaluation.
+    in_a_row: InARow,
+    /// What happened while the workers were started, to be told with the first batch.
+    at_start: Vec<WorkerEvent>,
     /// Those of the last batch, row by row.
     extras: Vec<f64>,
     stop: Arc<AtomicBool>,
@@ -41,12 +44,13 @@ enum Workers {
 }
 
 impl ExternalEvaluator {
-    /// Checks the configuration and starts the workers. JSON-lines workers have all said hello when this returns.
+    /// Checks the configuration and starts the workers. JSON-lines workers have said hello when this returns; those that
+    /// did not are left out, as long as one is left, and the report of the first batch has them.
     ///
     /// # Errors
     ///
-    /// A configuration that makes no sense, a program that is not there, or a worker that does not get as far as its
-    /// hello; that one is given with its last stderr lines.
+    /// A configuration that makes no sense, a program that is not there, or workers of which none gets as far as its
+    /// hello; the first is given with its last stderr lines.
     pub fn start(config: &ExternalConfig, shape: Shape) -> Result<Self, ExternalError> {
         Self::start_with_stop_flag(config, shape, Arc::default())
     }
@@ -62,7 +66,22 @@ impl ExternalEvaluator {
         shape: Shape,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, ExternalError> {
-        Self::start_workers(config, shape, 0..config.workers, stop, None)
+        Self::start_at(config, shape, stop, None)
+    }
+
+    /// Like [`start_with_stop_flag`](Self::start_with_stop_flag). The files protocol works in the given folder, unless the
+    /// configuration names another; without either in a temporary one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`start`](Self::start).
+    pub fn start_at(
+        config: &ExternalConfig,
+        shape: Shape,
+        stop: Arc<AtomicBool>,
+        work: Option<&Path>,
+    ) -> Result<Self, ExternalError> {
+        Self::start_workers(config, shape, 0..config.workers, stop, work, None)
     }
 
     /// Starts only the worker with this number and, if there is a transcript, writes down what is said.
@@ -76,7 +95,7 @@ impl ExternalEvaluator {
         worker: usize,
         transcript: Option<Transcript>,
     ) -> Result<Self, ExternalError> {
-        Self::start_workers(config, shape, worker..worker + 1, Arc::default(), transcript)
+        Self::start_workers(config, shape, worker..worker + 1, Arc::default(), None, transcript)
     }
 
     fn start_workers(
@@ -84,6 +103,7 @@ impl ExternalEvaluator {
         shape: Shape,
         numbers: Range<usize>,
         stop: Arc<AtomicBool>,
+        work: Option<&Path>,
         transcript: Option<Transcript>,
     ) -> Result<Self, ExternalError> {
         config.check()?;
@@ -106,7 +126,7 @@ impl ExternalEvaluator {
                 Workers::JsonLines(numbers.map(new).collect())
             }
             Protocol::Files => {
-                let root = Arc::new(WorkRoot::new(&config.files.clone().unwrap_or_default())?);
+                let root = Arc::new(WorkRoot::new(&config.files.clone().unwrap_or_default(), work)?);
                 let new = |index| {
                     let (config, directory) = (config.clone(), directory.clone());
                     FilesWorker::new(index, config, directory, shape, root.clone(), transcript.clone())
@@ -114,7 +134,15 @@ impl ExternalEvaluator {
                 Workers::Files(numbers.map(new).collect())
             }
         };
-        let mut evaluator = Self { config, shape, workers, failures_in_a_row: 0, extras: Vec::new(), stop };
+        let mut evaluator = Self {
+            config,
+            shape,
+            workers,
+            in_a_row: InARow::default(),
+            at_start: Vec::new(),
+            extras: Vec::new(),
+            stop,
+        };
         evaluator.say_hello()?;
         Ok(evaluator)
     }
@@ -125,8 +153,8 @@ impl ExternalEvaluator {
     ///
     /// # Errors
     ///
-    /// Buffers whose lengths do not fit each other; a failed row if the policy is to abort; workers that do not start
-    /// any more or fail again and again; the stop flag. After an error all outputs are to be ignored; the next call
+    /// Buffers whose lengths do not fit each other; a failed row if the policy is to abort; workers of which none starts
+    /// any more or that fail again and again; the stop flag. After an error all outputs are to be ignored; the next call
     /// starts afresh.
     pub fn evaluate(
         &mut self,
@@ -135,26 +163,45 @@ impl ExternalEvaluator {
         measures: &mut [f64],
         jacobians: Option<&mut [f64]>,
     ) -> Result<EvaluationReport, ExternalError> {
+        let (result, report) = self.evaluate_told(solutions, objectives, measures, jacobians, &mut |_| ());
+        result.map(|()| report)
+    }
+
+    /// Like [`evaluate`](Self::evaluate), but says of each row that has failed for good when it has, and what happened also
+    /// if the batch ends with an error.
+    pub fn evaluate_told(
+        &mut self,
+        solutions: &[f64],
+        objectives: &mut [f64],
+        measures: &mut [f64],
+        jacobians: Option<&mut [f64]>,
+        on_failure: &mut dyn FnMut(&RowFailure),
+    ) -> (Result<(), ExternalError>, EvaluationReport) {
         let offers_jacobian = match &self.workers {
-            Workers::JsonLines(workers) => workers.iter().all(JsonLinesWorker::supports_jacobian),
+            Workers::JsonLines(workers) => workers.iter().all(|worker| worker.is_out() || worker.supports_jacobian()),
             Workers::Files(_) => true,
         };
         if jacobians.is_some() && !offers_jacobian {
-            return Err(ExternalError::NoJacobian);
+            return (Err(ExternalError::NoJacobian), EvaluationReport::default());
         }
         let config = self.config.clone();
         let mut extras = std::mem::take(&mut self.extras);
         extras.resize(objectives.len() * config.extras.width(), f64::NAN);
         let buffers = Buffers { solutions, objectives, measures, extras: &mut extras, jacobians };
-        let mut batch = Batch::new(&config, self.shape, self.failures_in_a_row, buffers)?;
+        let in_a_row = std::mem::take(&mut self.in_a_row);
+        let mut batch = match Batch::new(&config, self.shape, in_a_row, buffers, on_failure) {
+            Ok(batch) => batch,
+            Err(error) => return (Err(error), EvaluationReport::default()),
+        };
         self.drive(&mut batch, |_, batch| batch.is_open());
-        let (result, failures_in_a_row) = batch.finish();
+        let (result, mut report, in_a_row) = batch.finish();
         self.extras = extras;
-        self.failures_in_a_row = if result.is_ok() { failures_in_a_row } else { 0 };
-        if result.is_err() {
-            self.workers.each(|worker| worker.abandon());
+        report.events.splice(..0, self.at_start.drain(..));
+        match result.is_ok() {
+            true => self.in_a_row = in_a_row,
+            false => self.workers.each(|worker| worker.abandon()),
         }
-        result
+        (result, report)
     }
 
     /// The extras of the rows last evaluated, row by row, each row in the order of their names; NaN for failed rows.
@@ -162,14 +209,26 @@ impl ExternalEvaluator {
         &self.extras
     }
 
-    /// Starts all workers and waits until they are ready.
+    /// Workers that do not start any more; the others go on without them.
+    pub fn n_workers_out(&self) -> usize {
+        match &self.workers {
+            Workers::JsonLines(workers) => workers.iter().filter(|worker| worker.is_out()).count(),
+            Workers::Files(_) => 0,
+        }
+    }
+
+    /// Starts all workers and waits until each is ready or left out.
     fn say_hello(&mut self) -> Result<(), ExternalError> {
         let config = self.config.clone();
         let buffers =
             Buffers { solutions: &[], objectives: &mut [], measures: &mut [], extras: &mut [], jacobians: None };
-        let mut batch = Batch::new(&config, self.shape, 0, buffers)?;
-        self.drive(&mut batch, |workers, batch| !batch.is_fatal() && !workers.iter().all(|worker| worker.is_ready()));
-        batch.finish().0.map(drop)
+        let nobody = &mut |_: &RowFailure| ();
+        let mut batch = Batch::new(&config, self.shape, InARow::default(), buffers, nobody)?;
+        let is_settled = |worker: &&mut dyn Worker| worker.is_ready() || worker.is_out();
+        self.drive(&mut batch, |workers, batch| !batch.is_fatal() && !workers.iter().all(is_settled));
+        let (result, report, _) = batch.finish();
+        self.at_start = report.events;
+        result
     }
 
     fn drive(&mut self, batch: &mut Batch<'_>, goes_on: impl Fn(&[&mut dyn Worker], &Batch<'_>) -> bool) {
@@ -183,6 +242,9 @@ impl ExternalEvaluator {
             let now = Instant::now();
             for (worker, _) in workers.iter_mut().zip(&is_due).filter(|(_, is_due)| **is_due) {
                 worker.step(now, batch);
+            }
+            if workers.iter().all(|worker| worker.is_out()) {
+                return batch.end_with(no_worker_left(&workers));
             }
             hand_out(&mut workers, batch);
             if !goes_on(&workers, batch) {
@@ -220,6 +282,12 @@ impl Workers {
     fn each(&mut self, action: impl Fn(&mut dyn Worker)) {
         self.as_dyn().into_iter().for_each(action);
     }
+}
+
+/// Why the first worker gave up, when all have.
+fn no_worker_left(workers: &[&mut dyn Worker]) -> ExternalError {
+    let (attempts, event) = workers.iter().find_map(|worker| worker.why_out()).expect("all workers are out");
+    ExternalError::WillNotStart { attempts, event: Box::new(event.clone()) }
 }
 
 /// Gives jobs to workers, one each in turn, as long as there are both.

@@ -11,6 +11,7 @@ use rustix::event::PollFd;
 use super::batch::{Batch, Job};
 use super::config::{ExternalConfig, FileFormat, FilesConfig, Shape};
 use super::error::ExternalError;
+use super::lines::without_mark;
 use super::process::{self, LIVENESS_INTERVAL, Process};
 use super::report::{Fault, FaultKind, TimeLimit, WorkerEvent};
 use super::scan::Scanner;
@@ -21,12 +22,25 @@ use super::worker::Worker;
 /// How often a process is looked at that has closed its output and is about to end.
 const END_INTERVAL: Duration = Duration::from_millis(1);
 
+/// How long a worker waits after a process could not be started: the machine may be short of something for a while.
+const START_PAUSE: Duration = Duration::from_millis(100);
+
 /// Where work directories are made, and how many of failed evaluations may still be kept.
 pub(super) struct WorkRoot {
     path: PathBuf,
-    /// Removes the folder at the end, if it is a temporary one.
-    _temporary: Option<tempfile::TempDir>,
+    /// Whose the folder is.
+    owner: RootOwner,
     state: Mutex<WorkState>,
+}
+
+/// Whose the folder of work directories is.
+enum RootOwner {
+    /// The user's: it stays.
+    User,
+    /// The run's: it is made with the first work directory, and removed at the end.
+    Run,
+    /// Ours: a temporary one, which goes with this.
+    System(#[expect(dead_code, reason = "held to be dropped")] tempfile::TempDir),
 }
 
 struct WorkState {
@@ -43,6 +57,8 @@ pub(super) struct FilesWorker {
     root: Arc<WorkRoot>,
     transcript: Option<Transcript>,
     running: Option<Evaluation>,
+    /// When the next process may be started, after one could not be.
+    not_before: Option<Instant>,
 }
 
 /// One evaluation under way.
@@ -55,26 +71,38 @@ struct Evaluation {
 }
 
 impl WorkRoot {
-    pub(super) fn new(files: &FilesConfig) -> Result<Self, ExternalError> {
+    /// The folder that the configuration names, or else the given one, or else a temporary one.
+    pub(super) fn new(files: &FilesConfig, work: Option<&Path>) -> Result<Self, ExternalError> {
         let wrap = |path: &Path, source| ExternalError::WorkDir { path: path.to_path_buf(), source };
-        let (path, temporary) = match &files.work_dir {
-            Some(path) => {
+        let absolute = |path: &Path| std::path::absolute(path).map_err(|source| wrap(path, source));
+        let (path, owner) = match (&files.work_dir, work) {
+            (Some(path), _) => {
                 std::fs::create_dir_all(path).map_err(|source| wrap(path, source))?;
-                (std::path::absolute(path).map_err(|source| wrap(path, source))?, None)
+                (absolute(path)?, RootOwner::User)
             }
-            None => {
+            (None, Some(path)) => (absolute(path)?, RootOwner::Run),
+            (None, None) => {
                 let temporary = tempfile::Builder::new().prefix("luminary-").tempdir();
                 let temporary = temporary.map_err(|source| wrap(&std::env::temp_dir(), source))?;
-                (temporary.path().to_path_buf(), Some(temporary))
+                (temporary.path().to_path_buf(), RootOwner::System(temporary))
             }
         };
         let state = WorkState { next_number: 0, n_to_keep: files.keep_failed }.into();
-        Ok(Self { path, _temporary: temporary, state })
+        Ok(Self { path, owner, state })
     }
 
     /// Makes a folder nobody else has, beside those that earlier runs may have left.
     fn make_folder(&self) -> Result<PathBuf, ExternalError> {
         let mut state = self.state();
+        if matches!(self.owner, RootOwner::Run) && state.next_number == 0 {
+            // Not its parents: a run folder that was removed is not made again.
+            match std::fs::create_dir(&self.path) {
+                Err(source) if source.kind() != ErrorKind::AlreadyExists => {
+                    return Err(ExternalError::WorkDir { path: self.path.clone(), source });
+                }
+                _ => {}
+            }
+        }
         loop {
             let folder = self.path.join(format!("evaluation-{:06}", state.next_number));
             state.next_number += 1;
@@ -98,6 +126,15 @@ impl WorkRoot {
     }
 }
 
+impl Drop for WorkRoot {
+    fn drop(&mut self) {
+        // Whoever has made nothing removes nothing: another process may be working in the run folder.
+        if matches!(self.owner, RootOwner::Run) && self.state().next_number > 0 {
+            remove_folder(&self.path);
+        }
+    }
+}
+
 impl FilesWorker {
     pub(super) fn new(
         index: usize,
@@ -107,7 +144,7 @@ impl FilesWorker {
         root: Arc<WorkRoot>,
         transcript: Option<Transcript>,
     ) -> Self {
-        Self { index, config, directory, shape, root, transcript, running: None }
+        Self { index, config, directory, shape, root, transcript, running: None, not_before: None }
     }
 
     fn format(&self) -> FileFormat {
@@ -181,8 +218,8 @@ impl FilesWorker {
         }
         let mut row = Row::default();
         let fault = match self.format() {
-            FileFormat::Text => row.read_text(&bytes, batch.wanted()),
-            FileFormat::Json => Scanner::new(&bytes).and_then(|mut scanner| {
+            FileFormat::Text => row.read_text(without_mark(&bytes), batch.wanted()),
+            FileFormat::Json => Scanner::new(without_mark(&bytes)).and_then(|mut scanner| {
                 let fault = row.read(&mut scanner, batch.wanted())?;
                 scanner.end().map(|()| fault)
             }),
@@ -218,8 +255,12 @@ impl Worker for FilesWorker {
         true
     }
 
+    fn why_out(&self) -> Option<(usize, &WorkerEvent)> {
+        None
+    }
+
     fn fits(&self, _job: &Job) -> bool {
-        self.running.is_none()
+        self.running.is_none() && self.not_before.is_none_or(|time| Instant::now() >= time)
     }
 
     fn assign(&mut self, job: Job, now: Instant, batch: &mut Batch<'_>) {
@@ -230,7 +271,8 @@ impl Worker for FilesWorker {
             Ok(Err(fault)) => {
                 let (worker, rows) = (self.index, vec![row]);
                 let event = WorkerEvent { worker, fault, rows, stderr: Vec::new(), work_dir: None };
-                batch.worker_failed(event, vec![job]);
+                self.not_before = now.checked_add(START_PAUSE);
+                batch.job_lost(event, job);
             }
         }
     }
@@ -242,13 +284,14 @@ impl Worker for FilesWorker {
     }
 
     fn wake_at(&self) -> Option<Instant> {
-        let evaluation = self.running.as_ref()?;
+        let Some(evaluation) = &self.running else { return self.not_before };
         let interval = if evaluation.process.is_silent() { END_INTERVAL } else { LIVENESS_INTERVAL };
         let look = evaluation.last_look + interval;
         Some(evaluation.deadline.map_or(look, |deadline| deadline.min(look)))
     }
 
     fn step(&mut self, now: Instant, batch: &mut Batch<'_>) {
+        self.not_before.take_if(|time| now >= *time);
         let Some(mut evaluation) = self.running.take() else { return };
         evaluation.last_look = now;
         evaluation.process.drain_output();

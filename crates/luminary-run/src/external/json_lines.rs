@@ -9,7 +9,7 @@ use rustix::event::PollFd;
 
 use super::batch::{Batch, Job};
 use super::config::{ExternalConfig, Shape};
-use super::lines::LineBuffer;
+use super::lines::{LineBuffer, without_mark};
 use super::process::{self, LIVENESS_INTERVAL, Process, Stream};
 use super::report::{Fault, TimeLimit, WorkerEvent, cut};
 use super::transcript::Transcript;
@@ -37,8 +37,10 @@ pub(super) struct JsonLinesWorker {
     live: Option<Live>,
     /// Starts in a row that did not get to a hello.
     failed_starts: usize,
-    /// Starts that may fail before the run is given up: one for the very first, then as configured.
+    /// Starts that may fail before the worker is given up: one for the very first, then as configured.
     allowed_starts: usize,
+    /// The last start that failed, once there were as many as are allowed.
+    out: Option<WorkerEvent>,
     /// When the next process may be started.
     not_before: Instant,
     next_id: u64,
@@ -103,6 +105,7 @@ impl JsonLinesWorker {
             live: None,
             failed_starts: 0,
             allowed_starts: 1,
+            out: None,
             not_before: Instant::now(),
             next_id: 0,
             answer: Answer::default(),
@@ -149,7 +152,10 @@ impl JsonLinesWorker {
         self.not_before = now + pause;
         self.failed_starts += 1;
         let event = WorkerEvent { worker: self.index, fault, rows: Vec::new(), stderr, work_dir: None };
-        batch.start_failed(event, self.failed_starts, self.allowed_starts);
+        if self.failed_starts >= self.allowed_starts {
+            self.out = Some(event.clone());
+        }
+        batch.start_failed(event);
     }
 
     /// Writes, reads and answers for. An error is the end of this process.
@@ -166,6 +172,7 @@ impl JsonLinesWorker {
             lines.extend(bytes);
             let too_long = |_| Fault::Garbage(format!("expected a line of at most {limit} bytes, found a longer one"));
             while let Some(line) = lines.next_line(limit).map_err(too_long)? {
+                let line = without_mark(line);
                 if line.trim_ascii().is_empty() {
                     continue;
                 }
@@ -228,6 +235,10 @@ impl Worker for JsonLinesWorker {
         self.live.as_ref().is_some_and(|live| live.has_said_hello)
     }
 
+    fn why_out(&self) -> Option<(usize, &WorkerEvent)> {
+        self.out.as_ref().map(|event| (self.failed_starts, event))
+    }
+
     fn fits(&self, job: &Job) -> bool {
         let Some(live) = self.live.as_ref().filter(|live| live.has_said_hello) else { return false };
         let is_alone = live.in_flight.iter().any(|request| request.job.alone);
@@ -258,6 +269,7 @@ impl Worker for JsonLinesWorker {
 
     fn wake_at(&self) -> Option<Instant> {
         match &self.live {
+            None if self.out.is_some() => None,
             None => Some(self.not_before),
             Some(live) => {
                 let look = live.last_look + LIVENESS_INTERVAL;
@@ -267,7 +279,7 @@ impl Worker for JsonLinesWorker {
     }
 
     fn step(&mut self, now: Instant, batch: &mut Batch<'_>) {
-        if self.live.is_none() && now >= self.not_before {
+        if self.live.is_none() && self.out.is_none() && now >= self.not_before {
             self.start(now, batch);
         }
         if let Err(fault) = self.converse(now, batch) {

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::text::visible;
+
 /// Collects bytes and hands out whole lines; a line may not be longer than a limit.
 pub(super) struct LineBuffer {
     bytes: Vec<u8>,
@@ -49,6 +51,11 @@ impl LineBuffer {
     }
 }
 
+/// Bytes without the mark of byte order that some systems put before text.
+pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
 /// Keeps the last lines of a stream, each cut to a fixed length.
 pub(super) struct Tail {
     lines: VecDeque<Vec<u8>>,
@@ -79,9 +86,9 @@ impl Tail {
         }
     }
 
-    /// The last lines as text.
+    /// The last lines as text, harmless to terminals.
     pub(super) fn lines(&self) -> Vec<String> {
-        self.lines.iter().map(|line| String::from_utf8_lossy(line).trim_end().to_string()).collect()
+        self.lines.iter().map(|line| visible(String::from_utf8_lossy(line).trim_end())).collect()
     }
 }
 

@@ -1,7 +1,9 @@
 //! A child process in a process group of its own, with pipes that never block.
 
+use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -186,19 +188,31 @@ impl Drop for Process {
 /// The command with the program found in the configured folder, the environment set and `{directory}` filled in, as
 /// well as the given further placeholders.
 pub(super) fn command(config: &ExternalConfig, worker: usize, directory: &Path, places: &[(&str, &Path)]) -> Command {
-    let fill = |text: &str| {
-        let text = text.replace("{directory}", &directory.to_string_lossy());
-        places.iter().fold(text, |text, (place, path)| text.replace(place, &path.to_string_lossy()))
-    };
-    let program = fill(&config.command[0]);
+    let mut all = vec![("{directory}", directory)];
+    all.extend_from_slice(places);
+    let program = fill(&config.command[0], &all);
     // A bare name is looked up in PATH; a relative path means a file in the folder, wherever the process will run.
-    let mut command = match program.contains('/') {
+    let mut command = match program.as_bytes().contains(&b'/') {
         true => Command::new(directory.join(program)),
         false => Command::new(program),
     };
-    command.args(config.command[1..].iter().map(|argument| fill(argument)));
+    command.args(config.command[1..].iter().map(|argument| fill(argument, &all)));
     command.envs(&config.env).env("LUMINARY_WORKER", worker.to_string());
     command
+}
+
+/// A text with paths in place of their names; paths need not be Unicode.
+fn fill(text: &str, places: &[(&str, &Path)]) -> OsString {
+    let mut filled = Vec::new();
+    let mut rest = text;
+    let next = |rest: &str| places.iter().filter_map(|(name, path)| Some((rest.find(name)?, *name, *path))).min();
+    while let Some((start, name, path)) = next(rest) {
+        filled.extend_from_slice(rest[..start].as_bytes());
+        filled.extend_from_slice(path.as_os_str().as_bytes());
+        rest = &rest[start + name.len()..];
+    }
+    filled.extend_from_slice(rest.as_bytes());
+    OsString::from_vec(filled)
 }
 
 fn read_pipe<E>(pipe: &mut impl Read, take: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<Stream, E> {

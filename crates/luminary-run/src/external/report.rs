@@ -7,6 +7,8 @@ use std::process::ExitStatus;
 
 use serde::Serialize;
 
+use crate::text::visible;
+
 /// Worker events kept for one batch; further ones are only counted.
 const MAX_EVENTS: usize = 1000;
 
@@ -51,6 +53,8 @@ pub struct RowFailure {
     pub row: usize,
     /// Why it failed the last time.
     pub fault: Fault,
+    /// The last lines that its worker wrote, if that failed with it.
+    pub output: Vec<String>,
 }
 
 /// A worker that failed. It is replaced as soon as there is work for it.
@@ -238,12 +242,12 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The first 500 characters of a text from outside.
+/// The first 500 characters of a text from outside, harmless to terminals.
 pub(super) fn cut(text: &str) -> String {
     const MAX_CHARS: usize = 500;
     match text.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{} ...", &text[..end]),
-        None => text.to_string(),
+        Some((end, _)) => format!("{} ...", visible(&text[..end])),
+        None => visible(text),
     }
 }
 
@@ -281,7 +285,8 @@ mod tests {
     #[test]
     fn failures_are_counted_by_kind() {
         let faults = [Fault::Exited(1), Fault::Killed(9), Fault::NonFinite("objective")];
-        let failures = faults.into_iter().enumerate().map(|(row, fault)| RowFailure { row, fault }).collect();
+        let failures = faults.into_iter().enumerate().map(|(row, fault)| RowFailure { row, fault, output: Vec::new() });
+        let failures = failures.collect();
         let report = EvaluationReport { failures, ..Default::default() };
         assert_eq!(report.failures_by_kind(), [(FaultKind::Crash, 2), (FaultKind::NonFinite, 1)].into());
     }
@@ -296,6 +301,7 @@ mod tests {
     #[test]
     fn long_texts_are_cut_at_characters_not_bytes() {
         assert_eq!(cut("short"), "short");
+        assert_eq!(cut("\u{1b}]0;title\u{7}"), "\\u{1b}]0;title\\u{7}");
         assert_eq!(cut(&"é".repeat(600)), format!("{} ...", "é".repeat(500)));
     }
 }

@@ -5,11 +5,21 @@ use std::time::Instant;
 use rustix::event::PollFd;
 
 use super::batch::{Batch, Job};
+use super::report::WorkerEvent;
 
 /// One place in the pool. It survives its processes: when one fails, the worker starts the next.
 pub(super) trait Worker {
     /// Whether the worker has got as far as it must before the first batch.
     fn is_ready(&self) -> bool;
+
+    /// If the worker does not start any more: how often it was tried, and what happened the last time. The others go on
+    /// without it.
+    fn why_out(&self) -> Option<(usize, &WorkerEvent)>;
+
+    /// Whether the worker does not start any more.
+    fn is_out(&self) -> bool {
+        self.why_out().is_some()
+    }
 
     /// Whether the worker can take this job now.
     fn fits(&self, job: &Job) -> bool;

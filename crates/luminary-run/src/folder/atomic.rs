@@ -1,5 +1,6 @@
 //! Files that are either complete or not there: written beside their place, synced, renamed, and the folder synced.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::Path;
@@ -11,7 +12,11 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut BufWriter<File>) ->
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a file in a folder"));
     };
-    let temporary = folder.join(format!(".{}{SUFFIX}", name.to_string_lossy()));
+    // Names need not be Unicode.
+    let mut temporary = OsString::from(".");
+    temporary.push(name);
+    temporary.push(SUFFIX);
+    let temporary = folder.join(temporary);
     let result = write_and_rename(&temporary, path, write);
     if result.is_err() {
         // The error counts, not whether the leftover could be removed.
@@ -26,12 +31,29 @@ fn write_and_rename(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut writer = BufWriter::with_capacity(1 << 16, File::create(temporary)?);
+    let mut writer = BufWriter::with_capacity(1 << 16, create(temporary)?);
     write(&mut writer)?;
     let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.sync_all()?;
     drop(file);
     fs::rename(temporary, path)
+}
+
+/// Makes the temporary file. What a killed process has left there is removed, and so is a link, which is never followed:
+/// it would lead the writing to wherever somebody wants.
+fn create(temporary: &Path) -> io::Result<File> {
+    let create_new = || File::options().write(true).create_new(true).open(temporary);
+    match create_new() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        created => return created,
+    }
+    let kind = fs::symlink_metadata(temporary)?.file_type();
+    if kind.is_file() || kind.is_symlink() {
+        fs::remove_file(temporary)?;
+        return create_new();
+    }
+    // Neither ours nor a link: it is not removed, and the system decides whether it can be written.
+    File::options().write(true).open(temporary)
 }
 
 /// Whether a name is that of a file left over by a process that was killed while writing.
@@ -67,5 +89,23 @@ mod tests {
         assert!(write_atomically(&path, fail).is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+    #[test]
+    #[cfg(unix)]
+    fn a_link_in_place_of_the_temporary_file_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let thesis = folder.path().join("thesis");
+        fs::write(&thesis, "years of work").unwrap();
+        for path in ["soft", "hard"].map(|name| folder.path().join(name)) {
+            let temporary = folder.path().join(format!(".{}.tmp", path.file_name().unwrap().to_str().unwrap()));
+            match path.ends_with("soft") {
+                true => std::os::unix::fs::symlink(&thesis, &temporary).unwrap(),
+                false => fs::hard_link(&thesis, &temporary).unwrap(),
+            }
+            write_atomically(&path, |writer| writer.write_all(b"new")).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"new");
+            assert!(fs::symlink_metadata(&path).unwrap().is_file());
+            assert_eq!(fs::read(&thesis).unwrap(), b"years of work");
+        }
     }
 }

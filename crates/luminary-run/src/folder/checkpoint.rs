@@ -1,7 +1,8 @@
 //! Checkpoint files: the engine's state, compressed, with its own checksum.
 //!
 //! Layout: the magic bytes `LUMIRUN1`, the CRC-32 of all that follows (little-endian u32), the length of the state
-//! before compression (u64), the iteration (u64), the seconds spent (f64), then the state as zstd.
+//! before compression (u64), the iteration (u64), the seconds spent (f64), then the state as zstd. In run folders a note of
+//! which run this is the state of ([`Origin`]), as compressed JSON, stands before the state, in a frame that zstd skips.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -9,12 +10,17 @@ use std::path::{Path, PathBuf};
 
 use luminary::error::CheckpointError;
 use luminary::scheduler::Scheduler;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::atomic::{is_temporary, write_atomically};
+use super::measures::MeasuresSeen;
+use crate::config::RunConfig;
 use crate::error::RunError;
 
 const MAGIC: &[u8; 8] = b"LUMIRUN1";
+/// How a frame begins that readers of zstd skip; its length follows as a u32.
+const SKIPPED: [u8; 4] = 0x184D_2A50_u32.to_le_bytes();
 const HEADER_LEN: usize = 36;
 const EXTENSION: &str = "ckpt";
 /// Files that could not be read are kept for inspection under this extension and never looked at again.
@@ -31,6 +37,26 @@ pub struct CheckpointMeta {
     pub iteration: u64,
     /// Time spent.
     pub seconds: f64,
+}
+
+/// Which run a checkpoint is the state of, and what the engine does not know about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The run's configuration when the checkpoint was written.
+    pub config: RunConfig,
+    /// Where the measures were until then, if somebody looked.
+    pub measures_seen: Option<MeasuresSeen>,
+}
+
+/// What a checkpoint file holds.
+#[derive(Clone, Debug)]
+pub struct Decoded {
+    /// What it says about itself.
+    pub meta: CheckpointMeta,
+    /// Which run it belongs to; files outside of run folders do not say.
+    pub origin: Option<Origin>,
+    /// The engine's state.
+    pub state: Vec<u8>,
 }
 
 /// A checkpoint file that cannot be used.
@@ -71,19 +97,34 @@ pub enum CheckpointFault {
         /// The length of the state, as far as it was read.
         found: u64,
     },
+    /// The note of which run it belongs to does not read.
+    #[error("expected a note of the run it belongs to, found {0}")]
+    Origin(String),
     /// The engine does not accept the state.
     #[error(transparent)]
     State(#[from] CheckpointError),
 }
 
-/// The bytes of a checkpoint file.
+/// The bytes of a checkpoint file outside of run folders.
 pub fn encode(meta: CheckpointMeta, state: &[u8]) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(HEADER_LEN + state.len() / 2);
+    encode_with_note(meta, &[], state)
+}
+
+/// The bytes of a checkpoint file of a run folder.
+pub fn encode_with_origin(meta: CheckpointMeta, origin: &Origin, state: &[u8]) -> io::Result<Vec<u8>> {
+    let note = zstd::stream::encode_all(serde_json::to_vec(origin)?.as_slice(), LEVEL)?;
+    let length = u32::try_from(note.len()).map_err(io::Error::other)?;
+    encode_with_note(meta, &[&SKIPPED[..], &length.to_le_bytes(), &note].concat(), state)
+}
+
+fn encode_with_note(meta: CheckpointMeta, note: &[u8], state: &[u8]) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(HEADER_LEN + note.len() + state.len() / 2);
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&[0; 4]);
     bytes.extend_from_slice(&(state.len() as u64).to_le_bytes());
     bytes.extend_from_slice(&meta.iteration.to_le_bytes());
     bytes.extend_from_slice(&meta.seconds.to_le_bytes());
+    bytes.extend_from_slice(note);
     let mut encoder = zstd::stream::write::Encoder::new(bytes, LEVEL)?;
     encoder.write_all(state)?;
     let mut bytes = encoder.finish()?;
@@ -92,11 +133,12 @@ pub fn encode(meta: CheckpointMeta, state: &[u8]) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a checkpoint file says about itself, and the state in it.
+/// What is in a checkpoint file.
 ///
 /// # Errors
-/// Anything but the bytes of [`encode`]. No more memory is used than the state needs by the file's own account.
-pub fn decode(bytes: &[u8]) -> Result<(CheckpointMeta, Vec<u8>), CheckpointFault> {
+/// Anything but the bytes of [`encode`] or [`encode_with_origin`]. No more memory is used than the content needs by the
+/// file's own account.
+pub fn decode(bytes: &[u8]) -> Result<Decoded, CheckpointFault> {
     let Some((header, payload)) = bytes.split_at_checked(HEADER_LEN).filter(|_| bytes.starts_with(MAGIC)) else {
         return Err(CheckpointFault::NotACheckpoint { found: bytes.len() });
     };
@@ -109,13 +151,26 @@ pub fn decode(bytes: &[u8]) -> Result<(CheckpointMeta, Vec<u8>), CheckpointFault
     let expected = u64::from_le_bytes(eight_at(12));
     let meta =
         CheckpointMeta { iteration: u64::from_le_bytes(eight_at(20)), seconds: f64::from_le_bytes(eight_at(28)) };
+    let (origin, payload) = split_origin(payload)?;
     let mut state = Vec::new();
     // The vector grows with what is really there, and by at most one byte more than announced.
     zstd::stream::read::Decoder::new(payload)?.take(expected.saturating_add(1)).read_to_end(&mut state)?;
     if state.len() as u64 != expected {
         return Err(CheckpointFault::Length { expected, found: state.len() as u64 });
     }
-    Ok((meta, state))
+    Ok(Decoded { meta, origin, state })
+}
+
+/// The note, if there is one, and what comes after it.
+fn split_origin(payload: &[u8]) -> Result<(Option<Origin>, &[u8]), CheckpointFault> {
+    let Some(rest) = payload.strip_prefix(&SKIPPED) else { return Ok((None, payload)) };
+    let short = || CheckpointFault::Origin(format!("{} bytes", rest.len()));
+    let (length, rest) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+    let (note, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(short)?;
+    let unreadable = |error: serde_json::Error| CheckpointFault::Origin(error.to_string());
+    // Read as it is unpacked, so that no note can be larger than what it says.
+    let origin = serde_json::from_reader(io::BufReader::new(zstd::stream::read::Decoder::new(note)?));
+    Ok((Some(origin.map_err(unreadable)?), rest))
 }
 
 /// The folder of checkpoints of a run.
@@ -128,9 +183,20 @@ pub struct Checkpoints {
 #[derive(Debug, Default)]
 pub struct Loaded {
     /// The state, if there is a valid one.
-    pub newest: Option<(CheckpointMeta, Scheduler)>,
+    pub newest: Option<Saved>,
     /// Files that could not be used.
     pub damaged: Vec<CheckpointFileError>,
+}
+
+/// A valid checkpoint.
+#[derive(Debug)]
+pub struct Saved {
+    /// What it says about itself.
+    pub meta: CheckpointMeta,
+    /// Which run it belongs to; earlier builds did not say.
+    pub origin: Option<Origin>,
+    /// The engine.
+    pub scheduler: Scheduler,
 }
 
 impl Checkpoints {
@@ -144,10 +210,14 @@ impl Checkpoints {
         &self.folder
     }
 
-    /// Compresses and writes a state, after syncing the log that must not lag behind it, and removes old ones.
-    pub fn write(&self, meta: CheckpointMeta, state: &[u8], log: &File) -> io::Result<()> {
-        let bytes = encode(meta, state)?;
-        fs::create_dir_all(&self.folder)?;
+    /// Compresses and writes a state, after syncing the log that must not lag behind it, and removes old ones. The run
+    /// folder must be there: one that was removed is not made again.
+    pub fn write(&self, meta: CheckpointMeta, origin: &Origin, state: &[u8], log: &File) -> io::Result<()> {
+        let bytes = encode_with_origin(meta, origin, state)?;
+        match fs::create_dir(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
         log.sync_data()?;
         write_atomically(&self.path_of(meta.iteration), |writer| writer.write_all(&bytes))?;
         self.prune()
@@ -213,9 +283,9 @@ impl Checkpoints {
     }
 }
 
-fn read(path: &Path) -> Result<(CheckpointMeta, Scheduler), CheckpointFault> {
-    let (meta, state) = decode(&fs::read(path)?)?;
-    Ok((meta, Scheduler::from_checkpoint(&state)?))
+fn read(path: &Path) -> Result<Saved, CheckpointFault> {
+    let Decoded { meta, origin, state } = decode(&fs::read(path)?)?;
+    Ok(Saved { meta, origin, scheduler: Scheduler::from_checkpoint(&state)? })
 }
 
 #[cfg(test)]
@@ -223,8 +293,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::config::Override;
 
     const META: CheckpointMeta = CheckpointMeta { iteration: 7, seconds: 1.5 };
+
+    fn origin() -> Origin {
+        let domain = Override::new("", "problem.domain", "lp-sphere");
+        let config = RunConfig::read(None, &[domain, Override::new("", "problem.n", "3")]).unwrap();
+        Origin { config, measures_seen: Some(MeasuresSeen::default()) }
+    }
 
     /// Arbitrary bytes behind a header that is right in all but what the test changes.
     fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
@@ -236,9 +313,12 @@ mod tests {
     proptest! {
         #[test]
         fn any_state_comes_back(state in proptest::collection::vec(any::<u8>(), 0..2000)) {
-            let (meta, decoded) = decode(&encode(META, &state).unwrap()).unwrap();
-            prop_assert_eq!(meta, META);
-            prop_assert_eq!(decoded, state);
+            let plain = decode(&encode(META, &state).unwrap()).unwrap();
+            prop_assert_eq!((plain.meta, plain.origin), (META, None));
+            prop_assert_eq!(&plain.state, &state);
+            let noted = decode(&encode_with_origin(META, &origin(), &state).unwrap()).unwrap();
+            prop_assert_eq!((noted.meta, noted.origin), (META, Some(origin())));
+            prop_assert_eq!(&noted.state, &state);
         }
 
         #[test]
@@ -251,12 +331,13 @@ mod tests {
 
         #[test]
         fn damaged_bytes_are_refused(state in proptest::collection::vec(any::<u8>(), 1..200), at: usize, bit in 0..8) {
-            let mut bytes = encode(META, &state).unwrap();
-            let at = at % bytes.len();
-            bytes[at] ^= 1_u8 << bit;
-            prop_assert!(decode(&bytes).is_err());
-            bytes.truncate(at);
-            prop_assert!(decode(&bytes).is_err());
+            for mut bytes in [encode(META, &state).unwrap(), encode_with_origin(META, &origin(), &state).unwrap()] {
+                let at = at % bytes.len();
+                bytes[at] ^= 1_u8 << bit;
+                prop_assert!(decode(&bytes).is_err());
+                bytes.truncate(at);
+                prop_assert!(decode(&bytes).is_err());
+            }
         }
 
         #[test]
@@ -268,5 +349,19 @@ mod tests {
             bytes.extend_from_slice(&payload);
             prop_assert!(decode(&with_checksum(bytes.clone())).is_err() || length == 0);
         }
+
+        #[test]
+        fn a_wrong_note_under_a_right_checksum_is_an_error(length: u32, note: Vec<u8>) {
+            let framed = [&SKIPPED[..], &length.to_le_bytes(), &note].concat();
+            prop_assert!(decode(&encode_with_note(META, &framed, &[]).unwrap()).is_err());
+            let exact = [&SKIPPED[..], &(note.len() as u32).to_le_bytes(), &note].concat();
+            prop_assert!(decode(&encode_with_note(META, &exact, &[1; 50]).unwrap()).is_err());
+        }
+    }
+
+    #[test]
+    fn whoever_knows_nothing_of_notes_reads_the_state_behind_one() {
+        let bytes = encode_with_origin(META, &origin(), b"state").unwrap();
+        assert_eq!(zstd::stream::decode_all(&bytes[HEADER_LEN..]).unwrap(), b"state");
     }
 }

@@ -67,7 +67,7 @@ impl Manifest {
     /// Reads the manifest of a run folder. The folder need not be locked: a manifest is always complete.
     ///
     /// # Errors
-    /// A folder without a run, or a manifest of another version.
+    /// A folder without a run, a manifest of another version, or one with a value that no configuration could have.
     pub fn read(folder: &Path) -> Result<Self, RunError> {
         let path = folder.join(MANIFEST);
         if !path.exists() {
@@ -82,6 +82,8 @@ impl Manifest {
             let message = format!("expected format {FORMAT}, found {}", manifest.format);
             return Err(RunError::Unreadable { path, message });
         }
+        // Anybody can edit the file.
+        manifest.config.check().map_err(|mistake| RunError::Unreadable { path, message: mistake })?;
         Ok(manifest)
     }
 }

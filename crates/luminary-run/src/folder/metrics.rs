@@ -1,5 +1,6 @@
 //! The metrics log: one JSON object a line, appended, so that a kill costs at most the line being written.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -7,6 +8,8 @@ use std::path::Path;
 use luminary::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
 
+use super::measures::MeasuresSeen;
+use super::number;
 use crate::config::Goal;
 
 /// Figures of a run after an iteration, all of them of the result archive.
@@ -19,26 +22,36 @@ pub struct MetricsRow {
     /// Time spent, of all processes that worked on the run.
     pub seconds: f64,
     /// QD score divided by the number of cells, as in the paper.
+    #[serde(with = "number")]
     pub qd_score: f64,
     /// Sum of the elites' objectives, each minus the QD score offset; of the offset minus each if they are minimised.
+    #[serde(with = "number")]
     pub qd_score_sum: f64,
     /// Occupied cells as a fraction of all cells.
     pub coverage: f64,
     /// Number of elites.
     pub elites: usize,
     /// Best objective of all evaluations; absent while there is none.
+    #[serde(with = "number::maybe")]
     pub best: Option<f64>,
     /// Mean objective of the elites.
+    #[serde(with = "number::maybe")]
     pub mean: Option<f64>,
     /// Restarts of all emitters.
     pub restarts: u64,
-    /// Evaluations whose objective or measures were not finite.
+    /// Evaluations without a value.
     pub invalid: u64,
+    /// The same by cause.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<String, u64>,
+    /// Where the measures were, if somebody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measures_seen: Option<MeasuresSeen>,
 }
 
 impl MetricsRow {
     /// The figures now, with the user's sign.
-    pub fn of(scheduler: &Scheduler, goal: Goal, seconds: f64) -> Self {
+    pub fn of(scheduler: &Scheduler, goal: Goal, seconds: f64, measures_seen: Option<&MeasuresSeen>) -> Self {
         let stats = scheduler.result().stats();
         Self {
             iteration: scheduler.iterations(),
@@ -52,6 +65,8 @@ impl MetricsRow {
             mean: stats.obj_mean.map(|mean| goal.turn(mean)),
             restarts: scheduler.restarts().total(),
             invalid: scheduler.n_invalid(),
+            failures: scheduler.failures().by_cause().map(|(cause, count)| (cause.to_owned(), count)).collect(),
+            measures_seen: measures_seen.cloned(),
         }
     }
 }
@@ -64,7 +79,8 @@ pub struct MetricsLog {
 }
 
 impl MetricsLog {
-    /// Opens the log and forgets every line after `iteration`, and a line that was not written to its end.
+    /// Opens the log and forgets every line after `iteration`, and a line that was not written to its end. Lines before it
+    /// stay, also those that do not read.
     pub fn open(path: &Path, iteration: u64) -> io::Result<Self> {
         let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
         let kept = complete_rows(&fs::read(path)?).take_while(|(row, _)| row.iteration <= iteration).last();
@@ -97,14 +113,18 @@ impl MetricsLog {
     }
 }
 
-/// The rows up to the first line that is damaged, unfinished or out of order, each with the offset of its end.
+/// The rows without lines that are damaged, unfinished or out of order, each with the offset of its end.
 fn complete_rows(bytes: &[u8]) -> impl Iterator<Item = (MetricsRow, usize)> + '_ {
-    let (mut end, mut last) = (0, None);
-    bytes.split_inclusive(|&byte| byte == b'\n').map_while(move |line| {
+    let mut end = 0;
+    let mut last = None;
+    bytes.split_inclusive(|&byte| byte == b'\n').filter_map(move |line| {
         end += line.len();
         let row: MetricsRow = serde_json::from_slice(line.strip_suffix(b"\n")?).ok()?;
-        let in_order = last.replace(row.iteration).is_none_or(|last| row.iteration > last);
-        in_order.then_some((row, end))
+        if last.is_some_and(|last| row.iteration <= last) {
+            return None;
+        }
+        last = Some(row.iteration);
+        Some((row, end))
     })
 }
 
@@ -125,6 +145,8 @@ mod tests {
             mean: Some(1.5),
             restarts: 3,
             invalid: 0,
+            failures: BTreeMap::new(),
+            measures_seen: None,
         }
     }
 
@@ -151,5 +173,37 @@ mod tests {
         let mut log = MetricsLog::open(&path, 3).unwrap();
         log.append(&row(4)).unwrap();
         assert_eq!(MetricsLog::read(&path).unwrap(), [1, 2, 3, 4].map(row));
+    }
+    #[test]
+    fn a_line_that_does_not_read_costs_no_line_before_or_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("metrics.jsonl");
+        let mut log = MetricsLog::open(&path, 0).unwrap();
+        (1..=2).for_each(|iteration| log.append(&row(iteration)).unwrap());
+        log.file.write_all(b"{\"iteration\":3,\"qd_score\":[]}\n").unwrap();
+        (4..=6).for_each(|iteration| log.append(&row(iteration)).unwrap());
+        let before = fs::read(&path).unwrap();
+        assert_eq!(MetricsLog::read(&path).unwrap(), [1, 2, 4, 5, 6].map(row));
+        MetricsLog::open(&path, 6).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), before);
+        MetricsLog::open(&path, 4).unwrap();
+        assert_eq!(MetricsLog::read(&path).unwrap(), [1, 2, 4].map(row));
+    }
+
+    #[test]
+    fn sums_beyond_all_numbers_are_written_and_read_and_so_are_lines_of_earlier_builds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("metrics.jsonl");
+        let endless =
+            |iteration| MetricsRow { qd_score: f64::INFINITY, qd_score_sum: f64::NEG_INFINITY, ..row(iteration) };
+        let mut log = MetricsLog::open(&path, 0).unwrap();
+        log.append(&row(1)).unwrap();
+        log.append(&endless(2)).unwrap();
+        assert_eq!(MetricsLog::read(&path).unwrap(), [row(1), endless(2)]);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("\"inf\"", "null").replace("\"-inf\"", "null")).unwrap();
+        MetricsLog::open(&path, 2).unwrap().append(&row(3)).unwrap();
+        let rows = MetricsLog::read(&path).unwrap();
+        assert!(rows.len() == 3 && rows[1].qd_score.is_nan(), "{rows:?}");
     }
 }

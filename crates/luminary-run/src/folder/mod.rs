@@ -2,10 +2,13 @@
 //!
 //! ```text
 //! manifest.json      the resolved configuration, versions and host; written first, so a folder with one is a run
+//! state.json         where the run stands: created, running, interrupted, failed and why, finished
 //! metrics.jsonl      one line of figures every so many iterations, appended
 //! journal.jsonl      calls about tickets, appended when they are made; not there if nobody made any
 //! start.csv          the elites that the run started from; not there if it started from none
+//! failures.jsonl     rows without a value, appended when it happens; not there if all have one
 //! evaluator.log      what went wrong with an external evaluator, appended; not there if nothing did
+//! work/              what a program of the files protocol exchanges; only there while it is evaluating
 //! checkpoints/       the newest two states, from which a run continues bit by bit
 //! archive.parquet    the archive the emitters search, at the end or when the run was stopped
 //! result.parquet     the elitist archive of everything ever found: what a run is judged by
@@ -15,32 +18,52 @@
 
 mod atomic;
 mod checkpoint;
+mod difference;
+mod failures;
 mod journal;
 mod json;
+mod lock;
 mod manifest;
+mod measures;
 mod metrics;
+pub(crate) mod number;
+mod state;
 
-use std::fs::{self, File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use luminary::scheduler::Scheduler;
+
 pub use atomic::write_atomically;
-pub use checkpoint::{CheckpointFileError, CheckpointMeta, Checkpoints, decode, encode};
+pub use checkpoint::{
+    CheckpointFileError, CheckpointMeta, Checkpoints, Decoded, Origin, Saved, decode, encode, encode_with_origin,
+};
+pub use difference::{Difference, compare, differences};
+pub use failures::{Failure, FailureLog};
 pub use journal::{Journal, replay};
 pub(crate) use json::{read_json, write_json};
+pub use lock::FolderLock;
 pub use manifest::{Host, Manifest, Versions};
+pub use measures::MeasuresSeen;
 pub use metrics::{MetricsLog, MetricsRow};
+pub use state::State;
 
 use crate::error::RunError;
 
 /// Name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
+/// Name of the file that says where the run stands.
+pub const STATE: &str = "state.json";
 /// Name of the metrics log.
 pub const METRICS: &str = "metrics.jsonl";
 /// Name of the journal of calls about tickets.
 pub const JOURNAL: &str = "journal.jsonl";
 /// Name of the copy of the elites that a run started from.
 pub const START: &str = "start.csv";
+/// Name of the log of rows without a value.
+pub const FAILURES: &str = "failures.jsonl";
+/// Name of the folder in which a program of the files protocol works.
+pub const WORK: &str = "work";
 /// Name of the log of what went wrong with an evaluator.
 pub const FAULTS: &str = "evaluator.log";
 /// Name of the folder of checkpoints.
@@ -54,8 +77,8 @@ pub const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    // Held for its lock, which the system releases when the process ends, however it ends.
-    _lock: FolderLock,
+    // The system releases it when the process ends, however it ends.
+    lock: FolderLock,
 }
 
 impl RunFolder {
@@ -72,8 +95,9 @@ impl RunFolder {
         if let Some(found) = first_foreign_entry(path)? {
             return Err(RunError::NotEmpty { path: path.to_owned(), found });
         }
-        let folder = Self { path: path.to_owned(), _lock: lock };
+        let folder = Self { path: path.to_owned(), lock };
         folder.write_manifest(manifest)?;
+        folder.set_state(&State::Created)?;
         Ok(folder)
     }
 
@@ -87,7 +111,7 @@ impl RunFolder {
         }
         let lock = FolderLock::acquire(path)?;
         let manifest = Manifest::read(path)?;
-        Ok((Self { path: path.to_owned(), _lock: lock }, manifest))
+        Ok((Self { path: path.to_owned(), lock }, manifest))
     }
 
     /// The folder.
@@ -100,63 +124,66 @@ impl RunFolder {
         self.path.join(name)
     }
 
+    /// Removes a file that no longer holds once the run goes on; it need not be there.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn remove(&self, name: &str) -> Result<(), RunError> {
+        let path = self.file(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("remove", &path)(error)),
+            _ => Ok(()),
+        }
+    }
+
     /// Replaces the manifest.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), RunError> {
         write_json(&self.file(MANIFEST), manifest)
+    }
+
+    /// Says where the run stands from now on. One that is running when its process dies counts as interrupted.
+    ///
+    /// # Errors
+    /// When the folder cannot be written, or is not there any more.
+    pub fn set_state(&self, state: &State) -> Result<(), RunError> {
+        self.check_in_place()?;
+        state.write(&self.path)
+    }
+
+    /// That the folder is still there: whoever removes or replaces it under a run must hear of it, and nothing may be
+    /// written to what is there now.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn check_in_place(&self) -> Result<(), RunError> {
+        match self.lock.is_in_place() {
+            true => Ok(()),
+            false => Err(RunError::FolderGone { path: self.path.clone() }),
+        }
     }
 
     /// The checkpoints.
     pub fn checkpoints(&self) -> Checkpoints {
         Checkpoints::new(self.file(CHECKPOINTS))
     }
-}
 
-/// Removes a file that no longer holds once the run goes on.
-pub(crate) fn remove_stale(path: &Path) -> Result<(), RunError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("remove", path)(error)),
-        _ => Ok(()),
+    /// The log of rows without a value.
+    pub fn failures(&self) -> FailureLog {
+        FailureLog::new(self.file(FAILURES))
     }
-}
 
-/// A lock on a folder that ends with the process or when dropped.
-#[derive(Debug)]
-pub struct FolderLock {
-    _file: File,
-}
-
-impl FolderLock {
-    /// Locks the folder, which must exist.
+    /// Writes the state of a run, after what was appended to its log.
     ///
     /// # Errors
-    /// When another process has locked it.
-    pub fn acquire(folder: &Path) -> Result<Self, RunError> {
-        let path = folder.join(LOCK);
-        let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = open.map_err(RunError::io("open the lock file", &path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut text = String::new();
-                // Only for the message: whoever holds the lock may not have written its number yet.
-                let pid = file.take(16).read_to_string(&mut text).ok().and_then(|_| text.trim().parse().ok());
-                return Err(RunError::Locked { path: folder.to_owned(), pid });
-            }
-            Err(TryLockError::Error(source)) => return Err(RunError::io("lock", &path)(source)),
-        }
-        let note = |file: &mut File| {
-            file.set_len(0)?;
-            file.rewind()?;
-            write!(file, "{}", std::process::id())
-        };
-        note(&mut file).map_err(RunError::io("write the lock file", &path))?;
-        Ok(Self { _file: file })
-    }
-
-    /// Whether a process works on the folder right now.
-    pub fn is_held(folder: &Path) -> bool {
-        let Ok(file) = File::open(folder.join(LOCK)) else { return false };
-        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    /// When the folder cannot be written, or is not there any more.
+    pub fn save(&self, scheduler: &Scheduler, seconds: f64, origin: &Origin, log: &MetricsLog) -> Result<(), RunError> {
+        self.check_in_place()?;
+        let path = self.file(METRICS);
+        let log = log.handle().map_err(RunError::io("open", &path))?;
+        let meta = CheckpointMeta { iteration: scheduler.iterations(), seconds };
+        let checkpoints = self.checkpoints();
+        let written = checkpoints.write(meta, origin, &scheduler.to_checkpoint()?, &log);
+        written.map_err(RunError::io("write a checkpoint to", checkpoints.folder()))
     }
 }
 

@@ -17,9 +17,9 @@ pub use table::{Estimate, GroupRow, SweepTable};
 
 use crate::driver::{Note, Progress, ResumeOptions, Run, Watch};
 use crate::error::RunError;
-use crate::folder::{FolderLock, MANIFEST, first_foreign_entry, read_json, write_json};
+use crate::folder::{FolderLock, MANIFEST, State, first_foreign_entry, read_json, write_json};
 use crate::stop::StopFlag;
-use crate::summary::{Status, Summary};
+use crate::summary::Summary;
 
 /// Name of the plan.
 pub const PLAN: &str = "sweep.json";
@@ -143,7 +143,7 @@ impl<'a> Sweep<'a> {
         let (mut n_interrupted, mut failed) = (self.plan.runs.len() - results.len(), Vec::new());
         for (index, result) in results {
             match result {
-                Ok(summary) if summary.status == Status::Finished => finished.push((index, summary)),
+                Ok(summary) if summary.status == State::Finished => finished.push((index, summary)),
                 Ok(_) => n_interrupted += 1,
                 Err(error) => failed.push((self.plan.runs[index].name.clone(), error)),
             }
@@ -164,7 +164,7 @@ impl<'a> Sweep<'a> {
         let is_begun = path.join(MANIFEST).exists();
         if is_begun {
             let summary = Summary::read(&path)?;
-            if summary.status == Status::Finished {
+            if summary.status == State::Finished {
                 return Ok(summary);
             }
         }
@@ -200,7 +200,7 @@ pub fn read_table(folder: &Path) -> Result<SweepTable, RunError> {
         let path = folder.join(&run.name);
         if path.join(MANIFEST).exists() {
             let summary = Summary::read(&path)?;
-            if summary.status == Status::Finished {
+            if summary.status == State::Finished {
                 finished.push((index, summary));
             }
         }

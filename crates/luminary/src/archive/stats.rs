@@ -41,7 +41,12 @@ impl ArchiveStats {
     pub(super) fn new(n_cells: usize, n_elites: usize, objectives: Sum, offset: f64, obj_max: Option<f64>) -> Self {
         // An archive without cells has none while it is empty.
         let denominator = n_cells.max(1) as f64;
-        let qd_score = objectives.total - n_elites as f64 * offset;
+        let sum_above_offset = objectives.total - n_elites as f64 * offset;
+        // Both may be too large for a number. The mean is one, and says which of them is larger.
+        let qd_score = match sum_above_offset.is_nan() {
+            true => (objectives.mean - offset) * n_elites as f64,
+            false => sum_above_offset,
+        };
         Self {
             n_cells,
             n_elites,
@@ -136,6 +141,14 @@ mod tests {
             values[1..].iter().for_each(|value| sum.add(-value));
             assert_eq!(sum.value(&values[..1]).total, values[0]);
         }
+    }
+
+    #[test]
+    fn a_sum_beyond_all_numbers_less_offsets_beyond_all_numbers_is_no_nan() {
+        let stats = |offset| ArchiveStats::of(4, [1.2e308, 1.4e308].into_iter(), offset, None);
+        assert!((stats(1.5e308).qd_score / -4e307 - 1.0).abs() < 1e-14);
+        assert_eq!(stats(-1e308).qd_score, f64::INFINITY);
+        assert!(stats(1.3e308).qd_score.abs() < 1e294, "as close to zero as digits allow");
     }
 
     #[test]

@@ -1,0 +1,149 @@
+//! What is learnt from every batch on its way to the engine: rows without a value, measures outside their bounds, and what
+//! the evaluator has to say.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results};
+use luminary::scheduler::NOT_FINITE;
+use thiserror::Error;
+
+use crate::folder::{Failure, FailureLog, MeasuresSeen};
+
+/// The books of a run, shared by whoever evaluates and whoever records.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    pages: Arc<Mutex<Pages>>,
+    failures: Arc<FailureLog>,
+}
+
+#[derive(Debug)]
+struct Pages {
+    first_batch: FirstBatch,
+    /// Iterations done.
+    iteration: u64,
+    measures_seen: MeasuresSeen,
+    /// What the evaluator had to say and nobody has written down yet.
+    notes: Vec<String>,
+}
+
+/// Whether a batch has had a value yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstBatch {
+    /// None has: if the next one has no value at all, the run ends instead of burning its budget.
+    Due,
+    /// One has, or nobody wants to know.
+    Past,
+}
+
+/// Every row of a run's first batch failed.
+#[derive(Debug, Error)]
+#[error("none of the {n_rows} solutions of the first batch has a value; the first: {cause}")]
+pub struct NoValue {
+    /// Rows of the batch.
+    pub n_rows: usize,
+    /// Why the first of them has none.
+    pub cause: String,
+}
+
+impl Ledger {
+    /// Books that go on where a run is.
+    pub fn new(
+        failures: Arc<FailureLog>,
+        first_batch: FirstBatch,
+        iteration: u64,
+        measures_seen: MeasuresSeen,
+    ) -> Self {
+        let pages = Pages { first_batch, iteration, measures_seen, notes: Vec::new() };
+        Self { pages: Arc::new(Mutex::new(pages)), failures }
+    }
+
+    /// An evaluator whose batches are entered here.
+    pub fn watch<'a>(&self, evaluator: &'a mut (dyn Evaluate + Send)) -> Watched<'a> {
+        Watched { spec: evaluator.spec(), evaluator, ledger: self.clone() }
+    }
+
+    /// Says how many iterations are done.
+    pub fn set_iteration(&self, iteration: u64) {
+        self.pages().iteration = iteration;
+    }
+
+    /// Where the measures were until now.
+    pub fn measures_seen(&self) -> MeasuresSeen {
+        self.pages().measures_seen.clone()
+    }
+
+    /// The log of rows without a value.
+    pub fn failures(&self) -> &FailureLog {
+        &self.failures
+    }
+
+    /// What the evaluator had to say since the last call.
+    pub(super) fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.pages().notes)
+    }
+
+    fn pages(&self) -> MutexGuard<'_, Pages> {
+        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters a batch that was evaluated.
+    fn enter(&self, spec: &ProblemSpec, request: &Request<'_>, results: &Results) -> Result<(), EvaluateError> {
+        let (n, k) = (spec.solution_dim, spec.measure_dim());
+        let mut n_values = 0;
+        for row in 0..request.n_rows {
+            let measures = &results.measures[row * k..][..k];
+            if results.objectives[row].is_finite() && measures.iter().all(|measure| measure.is_finite()) {
+                n_values += 1;
+                continue;
+            }
+            let reason = results.failures.iter().find(|failure| failure.row == row);
+            let kind = reason.map_or(NOT_FINITE, |failure| failure.reason.as_str());
+            // An evaluator that knows more has written its line already.
+            self.failures.record(&Failure {
+                ticket: request.ticket(row),
+                seed: request.seed(row),
+                solution: &request.solutions[row * n..][..n],
+                kind,
+                cause: kind,
+                output: &[],
+            });
+        }
+        let mut pages = self.pages();
+        pages.measures_seen.note(&spec.measure_bounds, &results.measures);
+        let is_first = std::mem::replace(&mut pages.first_batch, FirstBatch::Past) == FirstBatch::Due;
+        if is_first && n_values == 0 && request.n_rows > 0 {
+            // Whoever tries again is told again.
+            pages.first_batch = FirstBatch::Due;
+            let cause = self.failures.first_cause().unwrap_or_else(|| NOT_FINITE.into());
+            return Err(EvaluateError::Failed(Box::new(NoValue { n_rows: request.n_rows, cause })));
+        }
+        Ok(())
+    }
+}
+
+/// An evaluator whose batches are entered in a [`Ledger`].
+pub struct Watched<'a> {
+    spec: ProblemSpec,
+    evaluator: &'a mut (dyn Evaluate + Send),
+    ledger: Ledger,
+}
+
+impl Evaluate for Watched<'_> {
+    fn spec(&self) -> ProblemSpec {
+        self.spec.clone()
+    }
+
+    fn has_gradients(&self) -> bool {
+        self.evaluator.has_gradients()
+    }
+
+    fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError> {
+        let iteration = self.ledger.pages().iteration;
+        self.ledger.failures.begin_batch(iteration + 1);
+        let evaluated = self.evaluator.evaluate(request, results);
+        let notes = self.evaluator.take_notes();
+        self.ledger.pages().notes.extend(notes);
+        evaluated?;
+        self.ledger.enter(&self.spec, request, results)
+    }
+}

@@ -1,0 +1,180 @@
+//! Rows without a value as data: one JSON object a line, written when it happens.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use luminary::scheduler::TicketId;
+use serde::Serialize;
+
+use super::number;
+
+/// Lines that one process writes at most: an evaluator may fail a million times, and the first of them tell the story.
+const MAX_LINES: u64 = 100_000;
+
+/// A row that has no value.
+#[derive(Clone, Copy, Debug)]
+pub struct Failure<'a> {
+    /// Its ticket.
+    pub ticket: TicketId,
+    /// The seed that its evaluation was given.
+    pub seed: u64,
+    /// What was to be evaluated.
+    pub solution: &'a [f64],
+    /// The kind of failure, by which rows are counted.
+    pub kind: &'a str,
+    /// What happened.
+    pub cause: &'a str,
+    /// The last lines that the evaluator wrote, if there are any.
+    pub output: &'a [String],
+}
+
+/// A line of the log.
+#[derive(Serialize)]
+struct Line<'a> {
+    /// Seconds since 1970.
+    time: f64,
+    iteration: u64,
+    ticket: u64,
+    seed: u64,
+    kind: &'a str,
+    cause: &'a str,
+    output: &'a [String],
+    #[serde(with = "number::list")]
+    solution: &'a [f64],
+}
+
+/// The log of rows without a value, to be written from wherever such a row is noticed. The file is made with its first line.
+#[derive(Debug)]
+pub struct FailureLog {
+    path: PathBuf,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    file: Option<File>,
+    /// The iteration under way.
+    iteration: u64,
+    /// The causes of this batch, by ticket.
+    causes: BTreeMap<u64, String>,
+    n_lines: u64,
+    /// The first line that could not be written.
+    error: Option<io::Error>,
+}
+
+impl FailureLog {
+    /// The log at this path.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, inner: Mutex::default() }
+    }
+
+    /// Where the log is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A batch of this iteration begins.
+    pub fn begin_batch(&self, iteration: u64) {
+        let mut inner = self.inner();
+        inner.iteration = iteration;
+        inner.causes.clear();
+    }
+
+    /// Writes a line, unless the batch has one for this ticket already.
+    pub fn record(&self, failure: &Failure<'_>) {
+        let mut inner = self.inner();
+        let ticket = failure.ticket.get();
+        if inner.causes.contains_key(&ticket) {
+            return;
+        }
+        inner.causes.insert(ticket, failure.cause.to_owned());
+        inner.n_lines += 1;
+        if inner.n_lines > MAX_LINES {
+            return;
+        }
+        if let Err(error) = inner.append(&self.path, failure) {
+            inner.error.get_or_insert(error);
+        }
+    }
+
+    /// Why the first row of this batch that has no value has none.
+    pub fn first_cause(&self) -> Option<String> {
+        self.inner().causes.first_key_value().map(|(_, cause)| cause.clone())
+    }
+
+    /// Why the log could not be written, if it could not, once.
+    pub fn take_error(&self) -> Option<io::Error> {
+        self.inner().error.take()
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn append(&mut self, path: &Path, failure: &Failure<'_>) -> io::Result<()> {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut line = serde_json::to_vec(&Line {
+            time: since_1970.as_secs_f64(),
+            iteration: self.iteration,
+            ticket: failure.ticket.get(),
+            seed: failure.seed,
+            kind: failure.kind,
+            cause: failure.cause,
+            output: failure.output,
+            solution: failure.solution,
+        })?;
+        line.push(b'\n');
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(File::options().create(true).append(true).open(path)?),
+        };
+        file.write_all(&line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_there_as_soon_as_it_is_recorded_and_once_for_each_ticket() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = FailureLog::new(folder.path().join("failures.jsonl"));
+        let output = ["Traceback".to_owned()];
+        let failure = Failure {
+            ticket: TicketId::new(7),
+            seed: 3,
+            solution: &[0.5, f64::NAN],
+            kind: "crash",
+            cause: "exited with code 3",
+            output: &output,
+        };
+        log.begin_batch(4);
+        assert!(!log.path().exists());
+        log.record(&failure);
+        log.record(&failure);
+        let text = std::fs::read_to_string(log.path()).unwrap();
+        let line: serde_json::Value = serde_json::from_str(text.trim_end()).unwrap();
+        assert_eq!((&line["iteration"], &line["ticket"], &line["seed"]), (&4.into(), &7.into(), &3.into()));
+        assert_eq!((&line["kind"], &line["cause"]), (&"crash".into(), &"exited with code 3".into()));
+        assert_eq!((&line["output"][0], &line["solution"][1]), (&"Traceback".into(), &"NaN".into()));
+        assert_eq!(log.first_cause().as_deref(), Some("exited with code 3"));
+        log.begin_batch(5);
+        assert_eq!(log.first_cause(), None);
+        assert!(log.take_error().is_none());
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_written_says_so_later() {
+        let log = FailureLog::new("/nowhere/failures.jsonl".into());
+        let (ticket, output) = (TicketId::new(0), []);
+        log.record(&Failure { ticket, seed: 0, solution: &[], kind: "crash", cause: "", output: &output });
+        assert_eq!(log.take_error().unwrap().kind(), io::ErrorKind::NotFound);
+    }
+}
