@@ -99,8 +99,8 @@ impl NativeDiscountArchive {
 }
 
 impl NativeDiscountArchive {
-    /// Does work that calls the model; an exception of the model is what comes out then. The archive is taken out of its
-    /// place meanwhile, so that a model that uses its archive is told so instead of waiting for itself.
+    /// Does work that calls the model; an exception of the model is what comes out then. The archive is taken out of
+    /// its place meanwhile, so that a model that uses its archive is told so instead of waiting for itself.
     fn with_archive<R>(&self, work: impl FnOnce(&mut DiscountArchive) -> Result<R, CallError>) -> PyResult<R> {
         let outcome = work(&mut *self.archive.take_out()?);
         match lock(&self.failure).take() {

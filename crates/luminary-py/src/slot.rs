@@ -48,8 +48,8 @@ pub(crate) trait InUse {
 }
 
 impl InUse for Scheduler {
-    const MESSAGE: &'static str = "expected a run between iterations, found one whose solutions are being evaluated: the \
-                                   callback of luminary.run is the place to use it";
+    const MESSAGE: &'static str = "expected a run between iterations, found one whose solutions are being evaluated: \
+                                   the callback of luminary.run is the place to use it";
 }
 
 impl InUse for DiscountArchive {

@@ -2,9 +2,9 @@
 //!
 //! Their methods may do anything, also use the other parts, so they are never called while locks are held: an emitter
 //! that samples its archive while the protocol has it would wait for itself. Python calls them before each call of the
-//! protocol; these objects then repeat to the protocol what the Python ones have said. So an exception in Python leaves the
-//! protocol as it was, and what passes between Python's parts keeps its types: solutions and fields may be objects, and
-//! `add` may return anything.
+//! protocol; these objects then repeat to the protocol what the Python ones have said. So an exception in Python leaves
+//! the protocol as it was, and what passes between Python's parts keeps its types: solutions and fields may be objects,
+//! and `add` may return anything.
 
 use luminary::archive::{AddReport, Archive, ArchiveStats, Batch, Best, Elite, NonFinite, Status};
 use luminary::emitter::{EliteSource, Emitter};

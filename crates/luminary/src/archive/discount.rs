@@ -16,8 +16,8 @@ use crate::serde_floats;
 
 /// A model of the threshold, learnt from examples.
 pub trait DiscountModel: Debug + Send + Sync {
-    /// Writes what the model says at each row of measures. Something that is not finite says that it has failed: the rows
-    /// are refused then.
+    /// Writes what the model says at each row of measures. Something that is not finite says that it has failed: the
+    /// rows are refused then.
     fn predict(&self, measures: &[f64], out: &mut [f64]);
 
     /// Learns one target for each row of measures; returns the loss of each epoch.
