@@ -8,10 +8,10 @@ use luminary_run::config::{RunConfig, Source};
 use luminary_run::folder::Manifest;
 use luminary_run::start::merge as merge_into;
 
-use super::run::quoted;
 use super::{Outcome, read_text};
 use crate::args_elite::MergeArgs;
 use crate::failure::Failure;
+use crate::failure::quoted;
 use crate::numbers::{grouped, maybe_score, score};
 
 pub(crate) fn merge(args: &MergeArgs) -> Outcome {

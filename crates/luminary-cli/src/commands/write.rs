@@ -9,10 +9,10 @@ use clap::CommandFactory;
 use luminary_run::export::{self, Format, Which};
 use luminary_run::folder::Manifest;
 
-use super::run::quoted;
 use super::{Outcome, scaffold};
 use crate::args::{ArchiveArg, Arguments, ExportArgs, FormatArg, InitArgs};
 use crate::failure::Failure;
+use crate::failure::quoted;
 
 pub(crate) fn init(args: &InitArgs) -> Outcome {
     let files = scaffold::files(&args.file, args.evaluator);
