@@ -70,11 +70,11 @@ pub fn run(
     let refused = |source| ReproduceError::Config { trial: trial.to_string(), source };
     let mut scheduler = config.build().map_err(refused)?;
     scheduler.set_threads(Threads::One);
-    let n_iterations = trial.cell.iterations;
-    let mut recorder = Recorder { n_iterations, curve: Vec::new(), stop, progress };
-    let ended = scheduler.run_observed(problem.as_ref(), n_iterations, &mut recorder);
+    let n_evaluations = trial.cell.evaluations();
+    let mut recorder = Recorder { n_evaluations, before: 0, curve: Vec::new(), stop, progress };
+    let ended = scheduler.run_observed(problem.as_ref(), u64::MAX, &mut recorder);
     ended.map_err(|source| ReproduceError::Call { trial: trial.to_string(), source })?;
-    if scheduler.iterations() < n_iterations {
+    if scheduler.evaluations() < n_evaluations {
         return Ok(None);
     }
     let archive = scheduler.result();
@@ -106,7 +106,9 @@ impl CurvePoint {
 
 /// Takes the points of the curve and looks at the stop flag.
 struct Recorder<'a> {
-    n_iterations: u64,
+    n_evaluations: u64,
+    /// Evaluations before the last iteration.
+    before: u64,
     curve: Vec<CurvePoint>,
     stop: &'a StopFlag,
     progress: &'a mut dyn FnMut(f64),
@@ -114,14 +116,15 @@ struct Recorder<'a> {
 
 impl Observer for Recorder<'_> {
     fn iteration_done(&mut self, scheduler: &Scheduler) -> ControlFlow<()> {
-        let iteration = scheduler.iterations();
+        let now = scheduler.evaluations();
         // A point whenever another hundredth is complete.
-        let hundredths = |iteration: u64| iteration * N_CURVE_POINTS / self.n_iterations;
-        if hundredths(iteration) > hundredths(iteration - 1) {
+        let hundredths = |evaluations: u64| (evaluations * N_CURVE_POINTS / self.n_evaluations).min(N_CURVE_POINTS);
+        if hundredths(now) > hundredths(self.before) {
             self.curve.push(CurvePoint::of(scheduler));
-            (self.progress)(iteration as f64 / self.n_iterations as f64);
+            (self.progress)((now as f64 / self.n_evaluations as f64).min(1.0));
         }
-        if self.stop.is_requested() && iteration < self.n_iterations {
+        self.before = now;
+        if self.stop.is_requested() || now >= self.n_evaluations {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

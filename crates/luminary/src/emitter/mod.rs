@@ -21,7 +21,7 @@ use std::any::Any;
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
-pub use arborescence::{ArborescenceConfig, ArborescenceEmitter, Branching, Scale};
+pub use arborescence::{ArborescenceConfig, ArborescenceEmitter, Branching, Scale, Symmetry};
 pub use elites::{EliteSource, EliteView};
 pub use evolution::{EvolutionConfig, EvolutionEmitter};
 pub use feedback::{Feedback, NamedColumns};

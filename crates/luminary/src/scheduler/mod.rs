@@ -15,7 +15,9 @@ mod generation;
 mod run;
 mod call;
 mod archives;
+mod active;
 mod bandit;
+mod shares;
 mod config;
 mod failures;
 mod memory;
@@ -24,6 +26,7 @@ mod precision;
 mod snapshot;
 mod ticket;
 
+pub(crate) use active::gain;
 pub use adding::AddMode;
 pub use bandit::{BanditConfig, Reselect, Ties};
 pub use call::Call;
@@ -35,6 +38,7 @@ pub use precision::Precision;
 pub use protocol::{EmitterHandle, NextCall, Parts, Protocol};
 pub use rows::Values;
 pub use run::{Observer, RunError, Stage};
+pub use shares::SharesConfig;
 pub(crate) use snapshot::{SchedulerState, SchedulerStateV1};
 pub use ticket::{Answer, Effect, Order, Ticket, TicketId, TicketKind, Told};
 

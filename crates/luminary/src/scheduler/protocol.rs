@@ -9,11 +9,11 @@ use std::ops::{DerefMut, Range};
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
+use super::active::ActiveEmitters;
 use super::adding::AddMode;
 use super::archives::elites_of;
-use super::bandit::Bandit;
 use super::completion::Completion;
-use super::config::{InitialPopulation, Pool, SchedulerConfig};
+use super::config::{InitialPopulation, SchedulerConfig};
 use super::failures::Failures;
 use super::memory::Memory;
 use super::parallel::{self, Threads};
@@ -77,7 +77,7 @@ pub struct Protocol {
     pub(super) add_mode: AddMode,
     pub(super) precision: Precision,
     pub(super) progress: Progress,
-    pub(super) bandit: Option<Bandit>,
+    pub(super) active: ActiveEmitters,
     pub(super) round: Round,
     pub(super) completion: Completion,
     pub(super) memory: Memory,
@@ -160,19 +160,9 @@ impl Protocol {
         check_initial(config.initial)?;
         check_order(config.order, parts.emitters)?;
         let n_emitters = parts.emitters.len();
-        let bandit = match config.pool {
-            Pool::All => None,
-            Pool::Bandit(bandit) => {
-                bandit.check(n_emitters)?;
-                Some(Bandit::new(bandit, n_emitters))
-            }
-        };
         let rows_of_all: usize =
             parts.emitters.iter().map(|emitter| emitter.batch_size() + emitter.n_gradients()).sum();
-        let n_active = match config.pool {
-            Pool::All => n_emitters,
-            Pool::Bandit(bandit) => bandit.n_active,
-        };
+        let n_active = config.pool.n_active(n_emitters);
         Ok(Self {
             solution_dim: parts.archive.solution_dim(),
             measure_dim: parts.archive.measure_dim(),
@@ -196,7 +186,7 @@ impl Protocol {
                 n_injected: 0,
                 n_calls: 0,
             },
-            bandit,
+            active: ActiveEmitters::new(config, n_emitters)?,
             round: Round::default(),
             completion: Completion::new(n_emitters),
             memory: Memory::default(),
@@ -206,7 +196,7 @@ impl Protocol {
 
     /// Whether an emitter takes part in the next iteration.
     pub fn is_active(&self, emitter: usize) -> bool {
-        self.bandit.as_ref().is_none_or(|bandit| bandit.is_active(emitter))
+        self.active.is_active(emitter)
     }
 
     /// Whether the next whole iteration starts with gradients.
