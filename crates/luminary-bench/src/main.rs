@@ -5,7 +5,6 @@
 #![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
 
 mod clock;
-mod frontier;
 mod memory;
 mod order;
 mod paper;
@@ -32,8 +31,6 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Trial
-    Frontier(frontier::FrontierArgs),
     /// The paper's trial for the main algorithms, one and two threads, and n = 1000
     Engine {
         /// Iterations of each trial
@@ -81,7 +78,6 @@ enum Command {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     match Arguments::parse().command.unwrap_or(Command::Engine { iterations: 10_000 }) {
-        Command::Frontier(args) => frontier::run(&args),
         Command::Engine { iterations } => engine(iterations),
         Command::Order { iterations, seeds, workers, out } => {
             order::run(iterations, seeds, workers.get(), &out).map_err(|error| error as Box<dyn std::error::Error>)

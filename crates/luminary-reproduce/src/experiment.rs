@@ -196,8 +196,7 @@ impl Cell {
         matches!(self.algorithm, Preset::CmaMae | Preset::CmaMaega | Preset::CmaMaegaDf | Preset::Auto)
     }
 
-    /// Evaluations of a trial: iterations of as many as the paper's have. Where gradients are estimated iterations have
-    /// different lengths, and a trial ends with the iteration in which the last of these evaluations is made.
+    /// Evaluations of a trial. Where gradients are estimated it ends with the iteration in which the last of them is made.
     pub fn evaluations(&self) -> u64 {
         let settings = self.domain.paper_settings();
         self.iterations * (settings.n_emitters * settings.batch_size) as u64

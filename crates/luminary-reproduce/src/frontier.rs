@@ -160,7 +160,8 @@ pub(crate) fn against_published(results: &Results) -> String {
         let budgets = budgets(results);
         let cells = budgets.iter().filter_map(|&budget| Some((budget, find(results, domain, "auto", budget)?)));
         let test = |cell: &CellResults| {
-            let theirs = Summary { mean: published.mean, standard_error: published.standard_error?, n: PAPER_TRIALS as usize };
+            let theirs =
+                Summary { mean: published.mean, standard_error: published.standard_error?, n: PAPER_TRIALS as usize };
             welch(summary(cell)?, theirs).ok().map(|test| test.p.value())
         };
         let fewest = cells.into_iter().find(|(_, cell)| test(cell).is_some_and(|p| p < SIGNIFICANT));
@@ -172,7 +173,10 @@ pub(crate) fn against_published(results: &Results) -> String {
                 grouped(budget),
                 published.mean,
             ),
-            None => format!("- {title}: `auto` is not significantly better than the published CMA-MAE ({:.2}).\n", published.mean),
+            None => format!(
+                "- {title}: `auto` is not significantly better than the published CMA-MAE ({:.2}).\n",
+                published.mean
+            ),
         };
     }
     if text.is_empty() { text } else { text + "\n" }

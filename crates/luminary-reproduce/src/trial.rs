@@ -70,11 +70,11 @@ pub fn run(
     let refused = |source| ReproduceError::Config { trial: trial.to_string(), source };
     let mut scheduler = config.build().map_err(refused)?;
     scheduler.set_threads(Threads::One);
-    let n_evaluations = trial.cell.evaluations();
-    let mut recorder = Recorder { n_evaluations, before: 0, curve: Vec::new(), stop, progress };
-    let ended = scheduler.run_observed(problem.as_ref(), u64::MAX, &mut recorder);
+    let n_iterations = trial.cell.iterations;
+    let mut recorder = Recorder { n_iterations, before: 0, curve: Vec::new(), stop, progress };
+    let ended = scheduler.run_observed(problem.as_ref(), n_iterations, &mut recorder);
     ended.map_err(|source| ReproduceError::Call { trial: trial.to_string(), source })?;
-    if scheduler.evaluations() < n_evaluations {
+    if scheduler.iterations() < n_iterations {
         return Ok(None);
     }
     let archive = scheduler.result();
@@ -106,8 +106,8 @@ impl CurvePoint {
 
 /// Takes the points of the curve and looks at the stop flag.
 struct Recorder<'a> {
-    n_evaluations: u64,
-    /// Evaluations before the last iteration.
+    n_iterations: u64,
+    /// Where the run stood before; an iteration with more rows than others counts for several.
     before: u64,
     curve: Vec<CurvePoint>,
     stop: &'a StopFlag,
@@ -116,15 +116,15 @@ struct Recorder<'a> {
 
 impl Observer for Recorder<'_> {
     fn iteration_done(&mut self, scheduler: &Scheduler) -> ControlFlow<()> {
-        let now = scheduler.evaluations();
+        let iteration = scheduler.iterations();
         // A point whenever another hundredth is complete.
-        let hundredths = |evaluations: u64| (evaluations * N_CURVE_POINTS / self.n_evaluations).min(N_CURVE_POINTS);
-        if hundredths(now) > hundredths(self.before) {
+        let hundredths = |iteration: u64| (iteration * N_CURVE_POINTS / self.n_iterations).min(N_CURVE_POINTS);
+        if hundredths(iteration) > hundredths(self.before) {
             self.curve.push(CurvePoint::of(scheduler));
-            (self.progress)((now as f64 / self.n_evaluations as f64).min(1.0));
+            (self.progress)((iteration as f64 / self.n_iterations as f64).min(1.0));
         }
-        self.before = now;
-        if self.stop.is_requested() || now >= self.n_evaluations {
+        self.before = iteration;
+        if self.stop.is_requested() && iteration < self.n_iterations {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

@@ -48,7 +48,8 @@ pub fn figures(results: &Results) -> Result<Vec<FigureFile>, ReproduceError> {
         Experiment::MinF => files.extend(heatmaps::side_by_side(results)?),
         Experiment::Resolution | Experiment::N1000Resolution => files.push(lines::over_resolutions(results)?),
         Experiment::Frontier | Experiment::FrontierN10 | Experiment::FrontierN1000 => {
-            let caption = "QD score against the evaluations of a trial: mean over trials, with bands of 95 % confidence.";
+            let caption =
+                "QD score against the evaluations of a trial: mean over trials, with bands of 95 % confidence.";
             files.push(FigureFile::svg(results, "curves", caption.into(), &frontier::figure(results)?));
         }
     }

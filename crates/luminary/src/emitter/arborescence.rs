@@ -350,6 +350,10 @@ impl Emitter for ArborescenceEmitter {
         self.due_probes().map_or(self.strategy().batch_size(), Probes::n_rows)
     }
 
+    fn usual_batch_size(&self) -> Option<usize> {
+        self.probes.as_ref().map(|_| self.strategy().batch_size())
+    }
+
     fn awaits(&self, kind: TicketKind, n_rows: usize) -> bool {
         match kind {
             TicketKind::Gradient => n_rows == self.n_gradients(),

@@ -46,6 +46,12 @@ pub trait Emitter: Any + Send {
     /// Rows of an `ask`; for an emitter with generations, the values that make one.
     fn batch_size(&self) -> usize;
 
+    /// Rows of most asks, for an emitter that has others now and then: one that estimates gradients. Iterations differ in
+    /// length then, and as many evaluations as most of them have count for one.
+    fn usual_batch_size(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether the emitter learns from its rows together, generation by generation, and so must be told about the rows
     /// of one `ask` before the next. An emitter without generations may be asked at any time for any number of rows.
     fn has_generations(&self) -> bool {

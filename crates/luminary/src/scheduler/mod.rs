@@ -265,7 +265,8 @@ impl Scheduler {
         self.protocol.set_threads(threads);
     }
 
-    /// Iterations told. In completion order there are none; as many evaluations as an iteration has count for one.
+    /// Iterations told. In completion order there are none, and where gradients are estimated some are longer than others: as
+    /// many evaluations as most iterations have count for one.
     pub fn iterations(&self) -> u64 {
         self.protocol.iterations()
     }

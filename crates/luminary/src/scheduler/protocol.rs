@@ -71,8 +71,9 @@ pub struct Protocol {
     pub(super) initial: Option<InitialPopulation>,
     pub(super) non_finite: Option<NonFinite>,
     /// Rows of an iteration of all active emitters, gradient points included: what `iterations` counts by in
-    /// completion order.
+    /// completion order, and where iterations differ in length.
     pub(super) rows_per_iteration: u64,
+    iterations_differ: bool,
     pub(super) threads: Threads,
     pub(super) add_mode: AddMode,
     pub(super) precision: Precision,
@@ -160,8 +161,8 @@ impl Protocol {
         check_initial(config.initial)?;
         check_order(config.order, parts.emitters)?;
         let n_emitters = parts.emitters.len();
-        let rows_of_all: usize =
-            parts.emitters.iter().map(|emitter| emitter.batch_size() + emitter.n_gradients()).sum();
+        let usual = |emitter: &E| emitter.usual_batch_size().unwrap_or(emitter.batch_size()) + emitter.n_gradients();
+        let rows_of_all: usize = parts.emitters.iter().map(usual).sum();
         let n_active = config.pool.n_active(n_emitters);
         Ok(Self {
             solution_dim: parts.archive.solution_dim(),
@@ -172,6 +173,7 @@ impl Protocol {
             initial: config.initial,
             non_finite: config.non_finite,
             rows_per_iteration: (rows_of_all * n_active).div_ceil(n_emitters).max(1) as u64,
+            iterations_differ: parts.emitters.iter().any(|emitter| emitter.usual_batch_size().is_some()),
             threads: Threads::default(),
             add_mode: AddMode::default(),
             precision: Precision::default(),
@@ -230,11 +232,12 @@ impl Protocol {
         self.progress.evaluations
     }
 
-    /// Iterations told. In completion order there are none; as many evaluations as an iteration has count for one.
+    /// Iterations told. In completion order there are none, and where gradients are estimated some are longer than others: as
+    /// many evaluations as most iterations have count for one.
     pub fn iterations(&self) -> u64 {
         match self.order {
-            Order::Rows => self.progress.iterations,
-            Order::Completion { .. } => self.progress.evaluations / self.rows_per_iteration,
+            Order::Rows if !self.iterations_differ => self.progress.iterations,
+            _ => self.progress.evaluations / self.rows_per_iteration,
         }
     }
 }
