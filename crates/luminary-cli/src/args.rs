@@ -334,6 +334,8 @@ pub(crate) enum ExperimentArg {
     N1000Resolution,
     /// All of these, one after another
     All,
+    /// Beyond the paper: our algorithms with 1 to 100 % of its evaluations and 10, 100 and 1000 components
+    Frontier,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -355,7 +357,7 @@ pub(crate) struct ReproduceArgs {
     #[arg(value_enum)]
     pub(crate) experiment: ExperimentArg,
     /// Trials of each setting, with seeds from 1 on; by default 20 for main, alpha and min-f, 2 for n1000, 1 for the
-    /// resolutions
+    /// resolutions, and for frontier 10, with 1000 components 3, from 101 on
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub(crate) trials: Option<u64>,
     /// Iterations of each trial; by default the paper's 10,000

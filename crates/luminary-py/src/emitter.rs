@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use luminary::archive::Archive;
 use luminary::emitter::{
     ArborescenceConfig, Emitter, EmitterConfig, EmitterShape, EmitterState as SavedState, EvolutionConfig, Feedback,
-    GaussianConfig, GradientOperatorConfig, Gradients, IsoLineConfig, Scale, Selection,
+    GaussianConfig, GradientOperatorConfig, Gradients, IsoLineConfig, Scale, Selection, Symmetry,
 };
 use luminary::restart::RestartConfig;
 use luminary::scheduler::Precision;
@@ -194,6 +194,7 @@ impl NativeEmitter {
             bounds: None,
             gradients: Gradients::Given,
             scale: Scale::Solutions,
+            symmetry: Symmetry::Kept,
         });
         Origin { config, solution_dim, measure_bounds: pairs(&measure_bounds.0, &measure_bounds.1), seed }.build()
     }

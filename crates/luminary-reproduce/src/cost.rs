@@ -15,6 +15,9 @@ pub(crate) fn expected_seconds(cell: &Cell) -> f64 {
         Preset::MapElitesLine => (150.0, 0.0),
         Preset::CmaMega => (200.0, 0.0),
         Preset::CmaMaega => (320.0, 0.0),
+        Preset::CmaMaegaDf => (400.0, 0.0),
+        Preset::Auto if cell.n < 200 => (500.0, 150.0),
+        Preset::Auto => (900.0, 0.0),
         Preset::CmaMae => (500.0, 350.0),
         _ => (300.0, 350.0),
     };

@@ -24,6 +24,7 @@
 
 pub mod published;
 pub mod experiment;
+mod frontier;
 pub mod only;
 pub mod study;
 pub mod trial;

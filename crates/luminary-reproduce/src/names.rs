@@ -37,6 +37,9 @@ pub(crate) fn row_title(experiment: Experiment, cell: &Cell) -> String {
         Experiment::Alpha => cell.alpha.to_string(),
         Experiment::MinF => cell.min_f.to_string(),
         Experiment::Resolution | Experiment::N1000Resolution => format!("{r}x{r}", r = cell.resolution),
+        Experiment::Frontier | Experiment::FrontierN10 | Experiment::FrontierN1000 => {
+            crate::frontier::algorithm_name(cell).into()
+        }
     }
 }
 

@@ -33,6 +33,7 @@ pub fn values(experiment: Experiment, cell: &Cell) -> Option<PublishedValues> {
         Experiment::Alpha => find(&TABLES.alpha_ablation, cell, |row| row.alpha == Some(cell.alpha)),
         Experiment::MinF => find(&TABLES.min_f_ablation, cell, |row| row.min_f == Some(cell.min_f)),
         Experiment::Resolution | Experiment::N1000Resolution => None,
+        Experiment::Frontier | Experiment::FrontierN10 | Experiment::FrontierN1000 => None,
     }
 }
 

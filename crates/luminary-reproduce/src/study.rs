@@ -14,7 +14,6 @@ use crate::experiment::{Cell, Experiment, Trial};
 use crate::only::Only;
 use crate::pool::{self, Event, Report};
 use crate::results::{CellResults, Results};
-use crate::trial::FIRST_SEED;
 
 /// Name of the folder of finished trials.
 const TRIALS: &str = "trials";
@@ -35,8 +34,9 @@ pub struct Study {
 impl Study {
     /// The whole experiment, with the paper's iterations if no others are given, and its usual number of trials.
     pub fn new(experiment: Experiment, variant: Variant, iterations: Option<u64>) -> Self {
-        let (cells, n_trials) = (experiment.cells(variant, iterations), experiment.default_trials());
-        Self { experiment, variant, cells, n_trials }
+        let variant = if experiment.is_frontier() { Variant::Standard } else { variant };
+        let cells = experiment.cells(variant, iterations);
+        Self { experiment, variant, cells, n_trials: experiment.default_trials() }
     }
 
     /// The study with only a part of its cells.
@@ -55,7 +55,8 @@ impl Study {
 
     /// The trials, in the order in which they are run.
     pub fn ordered_trials(&self) -> Vec<Trial> {
-        let seeds = FIRST_SEED..FIRST_SEED + self.n_trials;
+        let first = self.experiment.first_seed();
+        let seeds = first..first + self.n_trials;
         let mut trials: Vec<_> =
             seeds.flat_map(|seed| self.cells.iter().map(move |cell| Trial { cell: cell.clone(), seed })).collect();
         pool::sort(&mut trials);

@@ -71,7 +71,7 @@ pub fn run(
     let mut scheduler = config.build().map_err(refused)?;
     scheduler.set_threads(Threads::One);
     let n_iterations = trial.cell.iterations;
-    let mut recorder = Recorder { n_iterations, curve: Vec::new(), stop, progress };
+    let mut recorder = Recorder { n_iterations, before: 0, curve: Vec::new(), stop, progress };
     let ended = scheduler.run_observed(problem.as_ref(), n_iterations, &mut recorder);
     ended.map_err(|source| ReproduceError::Call { trial: trial.to_string(), source })?;
     if scheduler.iterations() < n_iterations {
@@ -107,6 +107,8 @@ impl CurvePoint {
 /// Takes the points of the curve and looks at the stop flag.
 struct Recorder<'a> {
     n_iterations: u64,
+    /// Where the run stood before; an iteration with more rows than others counts for several.
+    before: u64,
     curve: Vec<CurvePoint>,
     stop: &'a StopFlag,
     progress: &'a mut dyn FnMut(f64),
@@ -116,11 +118,12 @@ impl Observer for Recorder<'_> {
     fn iteration_done(&mut self, scheduler: &Scheduler) -> ControlFlow<()> {
         let iteration = scheduler.iterations();
         // A point whenever another hundredth is complete.
-        let hundredths = |iteration: u64| iteration * N_CURVE_POINTS / self.n_iterations;
-        if hundredths(iteration) > hundredths(iteration - 1) {
+        let hundredths = |iteration: u64| (iteration * N_CURVE_POINTS / self.n_iterations).min(N_CURVE_POINTS);
+        if hundredths(iteration) > hundredths(self.before) {
             self.curve.push(CurvePoint::of(scheduler));
-            (self.progress)(iteration as f64 / self.n_iterations as f64);
+            (self.progress)((iteration as f64 / self.n_iterations as f64).min(1.0));
         }
+        self.before = iteration;
         if self.stop.is_requested() && iteration < self.n_iterations {
             return ControlFlow::Break(());
         }

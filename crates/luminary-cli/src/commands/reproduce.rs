@@ -69,12 +69,20 @@ fn write_page(results: &Results, args: &ReproduceArgs) -> Result<(), Failure> {
 }
 
 fn write_document(args: &ReproduceArgs, folder: &Path) -> Result<(), Failure> {
+    let is_frontier = args.experiment == ExperimentArg::Frontier;
+    let studies: Vec<_> = match is_frontier {
+        true => Experiment::FRONTIER.map(|experiment| (experiment, Variant::Standard)).to_vec(),
+        false => document::STUDIES.to_vec(),
+    };
     let mut all = Vec::new();
-    for (experiment, variant) in document::STUDIES {
+    for (experiment, variant) in studies {
         all.push(study(args, experiment, variant).finished(&args.out, &warn)?);
     }
     let origin = Origin { command: command(args, folder), commit: args.commit.clone() };
-    let path = document::write_document(&all, &origin, folder)?;
+    let path = match is_frontier {
+        true => document::write_frontier(&all, &origin, folder)?,
+        false => document::write_document(&all, &origin, folder)?,
+    };
     if !args.quiet {
         writeln!(io::stdout(), "the document is {}", path.display())?;
     }
@@ -83,7 +91,8 @@ fn write_document(args: &ReproduceArgs, folder: &Path) -> Result<(), Failure> {
 
 /// The command that makes the document from finished trials.
 fn command(args: &ReproduceArgs, folder: &Path) -> String {
-    let mut text = "luminary reproduce all --no-run".to_owned();
+    let experiment = if args.experiment == ExperimentArg::Frontier { "frontier" } else { "all" };
+    let mut text = format!("luminary reproduce {experiment} --no-run");
     for (flag, value) in [("--trials", args.trials), ("--iterations", args.iterations)] {
         if let Some(value) = value {
             text += &format!(" {flag} {value}");
@@ -125,6 +134,7 @@ fn experiments(named: ExperimentArg) -> &'static [Experiment] {
         ExperimentArg::N1000 => &[Experiment::N1000],
         ExperimentArg::N1000Resolution => &[Experiment::N1000Resolution],
         ExperimentArg::All => &Experiment::ALL,
+        ExperimentArg::Frontier => &Experiment::FRONTIER,
     }
 }
 

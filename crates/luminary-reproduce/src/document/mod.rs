@@ -1,5 +1,6 @@
 //! The document of all experiments, and the page of a single one.
 
+mod frontier;
 mod misses;
 mod section;
 
@@ -11,6 +12,7 @@ use luminary::strategy::Variant;
 use luminary_run::RunError;
 use luminary_run::folder::write_atomically;
 
+pub use frontier::write_frontier;
 pub use section::{File, Section};
 
 use crate::comparison::Score;

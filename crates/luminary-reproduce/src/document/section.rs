@@ -103,9 +103,13 @@ fn title(results: &Results) -> String {
         Experiment::Resolution => "Resolutions from 50x50 to 500x500",
         Experiment::N1000 => "1000 dimensions",
         Experiment::N1000Resolution => "1000 dimensions at resolutions from 50x50 to 500x500",
+        Experiment::Frontier => "Beyond the paper: 100 dimensions",
+        Experiment::FrontierN10 => "Beyond the paper: 10 dimensions",
+        Experiment::FrontierN1000 => "Beyond the paper: 1000 dimensions at 300x300",
     };
     match results.variant {
         Variant::Published => what.into(),
+        Variant::Standard if results.experiment.is_frontier() => what.into(),
         Variant::Standard => format!("{what}, standard equations"),
     }
 }

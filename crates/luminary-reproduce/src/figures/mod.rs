@@ -7,6 +7,7 @@ use luminary_plot::{Figure, PlotError};
 
 use crate::error::ReproduceError;
 use crate::experiment::Experiment;
+use crate::frontier;
 use crate::names::grouped;
 use crate::results::Results;
 
@@ -46,6 +47,11 @@ pub fn figures(results: &Results) -> Result<Vec<FigureFile>, ReproduceError> {
         }
         Experiment::MinF => files.extend(heatmaps::side_by_side(results)?),
         Experiment::Resolution | Experiment::N1000Resolution => files.push(lines::over_resolutions(results)?),
+        Experiment::Frontier | Experiment::FrontierN10 | Experiment::FrontierN1000 => {
+            let caption =
+                "QD score against the evaluations of a trial: mean over trials, with bands of 95 % confidence.";
+            files.push(FigureFile::svg(results, "curves", caption.into(), &frontier::figure(results)?));
+        }
     }
     Ok(files)
 }

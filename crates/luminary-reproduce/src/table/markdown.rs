@@ -7,6 +7,7 @@ use luminary_run::sweep::Estimate;
 
 use crate::comparison::{Comparison, Metric, Verdict};
 use crate::experiment::Experiment;
+use crate::frontier;
 use crate::names::{algorithm_title, domain_title, escaped, row_title};
 use crate::results::{CellResults, Results};
 
@@ -24,6 +25,9 @@ pub fn markdown(results: &Results) -> String {
         Experiment::Alpha | Experiment::MinF => side_by_side(results),
         Experiment::Resolution | Experiment::N1000Resolution => {
             results.domains().into_iter().map(|domain| over_resolutions(results, domain)).collect()
+        }
+        Experiment::Frontier | Experiment::FrontierN10 | Experiment::FrontierN1000 => {
+            frontier::markdown(results) + &frontier::against_published(results)
         }
     }
 }

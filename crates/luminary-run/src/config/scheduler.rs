@@ -16,13 +16,13 @@ impl RunConfig {
     pub fn scheduler(&self, spec: &ProblemSpec) -> SchedulerConfig {
         let (archive, algorithm) = (&self.archive, &self.algorithm);
         let preset = PresetConfig {
-            preset: algorithm.preset,
             spec: spec.clone(),
             // Replaced below.
             resolution: vec![1; spec.measure_dim()],
             sigma: algorithm.sigma,
             line_sigma: algorithm.line_sigma,
             learning_rate: archive.learning_rate,
+            budget: Some(self.evaluations_per_iteration().saturating_mul(self.run.iterations)),
             min_f: self.goal().turn(archive.min_f),
             step: algorithm.gradient,
             n_emitters: algorithm.emitters,
@@ -30,6 +30,7 @@ impl RunConfig {
             x0: algorithm.x0.clone(),
             variant: algorithm.variant,
             seed: self.run.seed,
+            ..algorithm.preset.for_problem(spec)
         };
         let mut config = preset.config();
         config.archive.kind = archive.kind.clone();

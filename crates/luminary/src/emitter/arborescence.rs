@@ -54,6 +54,9 @@ pub struct ArborescenceConfig {
     /// What a step of the coefficients is measured in.
     #[serde(default)]
     pub scale: Scale,
+    /// Whether emitters that start at the same x0 tell its components apart.
+    #[serde(default)]
+    pub symmetry: Symmetry,
 }
 
 /// How the search point of a gradient arborescence emitter branches and steps.
@@ -73,7 +76,24 @@ pub struct Branching {
     pub gradients: Gradients,
     /// What a step of the coefficients is measured in.
     pub scale: Scale,
+    /// Whether emitters that start at the same x0 tell its components apart.
+    pub symmetry: Symmetry,
 }
+
+/// What becomes of a start whose components are alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Symmetry {
+    /// The search point starts at x0. If components of x0 and their derivatives are equal, they stay so for ever: the linear
+    /// projections are searched in two dimensions, as in the CMA-MAE paper.
+    #[default]
+    Kept,
+    /// The search point starts beside x0, by about 1e-9 in each component: more than rounding, less than anybody notices.
+    Broken,
+}
+
+/// By how much a start is moved to break its symmetry.
+const START_NOISE: f64 = 1e-9;
 
 /// What a step of the coefficients is measured in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -181,6 +201,7 @@ impl ArborescenceEmitter {
             bounds: config.bounds.clone(),
             gradients: config.gradients,
             scale: config.scale,
+            symmetry: config.symmetry,
         };
         branching.check(shape)?;
         let n_coefficients = 1 + shape.measure_bounds.len();
@@ -209,8 +230,10 @@ impl ArborescenceEmitter {
         super::check_sigma("sigma0", branching.sigma0)?;
         let n_coefficients = 1 + shape.measure_bounds.len();
         let mut start = branching.x0.clone();
-        if let Gradients::Estimated(estimate) = &branching.gradients {
-            estimate.move_start(&mut start, &mut shape.rng("start"));
+        if branching.symmetry == Symmetry::Broken {
+            let mut noise = vec![0.0; start.len()];
+            shape.rng("start").fill_normal(&mut noise);
+            kernels::add_scaled(&mut start, START_NOISE, &noise);
             if let Some(bounds) = &branching.bounds {
                 bounds.repair(&mut start);
             }
@@ -325,6 +348,10 @@ impl ArborescenceEmitter {
 impl Emitter for ArborescenceEmitter {
     fn batch_size(&self) -> usize {
         self.due_probes().map_or(self.strategy().batch_size(), Probes::n_rows)
+    }
+
+    fn usual_batch_size(&self) -> Option<usize> {
+        self.probes.as_ref().map(|_| self.strategy().batch_size())
     }
 
     fn awaits(&self, kind: TicketKind, n_rows: usize) -> bool {

@@ -21,7 +21,7 @@ use std::any::Any;
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
-pub use arborescence::{ArborescenceConfig, ArborescenceEmitter, Branching, Scale};
+pub use arborescence::{ArborescenceConfig, ArborescenceEmitter, Branching, Scale, Symmetry};
 pub use elites::{EliteSource, EliteView};
 pub use evolution::{EvolutionConfig, EvolutionEmitter};
 pub use feedback::{Feedback, NamedColumns};
@@ -45,6 +45,12 @@ use crate::strategy::{Bounds, MAX_BATCH_SIZE};
 pub trait Emitter: Any + Send {
     /// Rows of an `ask`; for an emitter with generations, the values that make one.
     fn batch_size(&self) -> usize;
+
+    /// Rows of most asks, for an emitter that has others now and then: one that estimates gradients. Iterations differ in
+    /// length then, and as many evaluations as most of them have count for one.
+    fn usual_batch_size(&self) -> Option<usize> {
+        None
+    }
 
     /// Whether the emitter learns from its rows together, generation by generation, and so must be told about the rows
     /// of one `ask` before the next. An emitter without generations may be asked at any time for any number of rows.

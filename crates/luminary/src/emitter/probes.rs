@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Feedback;
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
+use crate::scheduler::gain;
 use crate::serde_floats;
 use crate::strategy::{Bounds, MAX_BATCH_SIZE, expect_len};
 
@@ -17,7 +18,7 @@ use crate::strategy::{Bounds, MAX_BATCH_SIZE, expect_len};
 /// # Example
 /// CMA-MAEGA on a problem that has no gradients:
 /// ```
-/// use luminary::emitter::{EmitterConfig, EstimateConfig, Gradients, Scale};
+/// use luminary::emitter::{EmitterConfig, EstimateConfig, Gradients, Scale, Symmetry};
 /// use luminary::preset::Preset;
 /// use luminary::problem::{Problem, ProblemSpec};
 ///
@@ -39,6 +40,7 @@ use crate::strategy::{Bounds, MAX_BATCH_SIZE, expect_len};
 ///     if let EmitterConfig::Arborescence(emitter) = &mut group.emitter {
 ///         emitter.gradients = Gradients::Estimated(EstimateConfig::forward(0.1));
 ///         emitter.scale = Scale::measures();
+///         emitter.symmetry = Symmetry::Broken;
 ///         emitter.sigma0 = 1.0;
 ///     }
 /// }
@@ -75,12 +77,9 @@ impl EstimateConfig {
         Self { difference: Difference::Forward, length, refresh: Refresh::WhenItPays }
     }
 
-    /// Moves a start by a small part of the length. Where all components are alike their derivatives are too, and a search
-    /// along gradients would never tell them apart.
-    pub(super) fn move_start(&self, start: &mut [f64], rng: &mut WideRng) {
-        let mut noise = vec![0.0; start.len()];
-        rng.fill_normal(&mut noise);
-        kernels::add_scaled(start, START_NOISE * self.length, &noise);
+    /// Evaluations of an estimate for so many components.
+    pub fn n_probes(&self, solution_dim: usize) -> usize {
+        self.difference.n_probes(solution_dim)
     }
 
     pub(super) fn check(&self, solution_dim: usize) -> Result<(), ConfigError> {
@@ -102,9 +101,6 @@ impl EstimateConfig {
         Ok(())
     }
 }
-
-/// By how much a start is moved, in lengths of a difference: as little as is sure to be more than rounding.
-const START_NOISE: f64 = 1e-8;
 
 /// Generations over which the present rate of improvement is taken, and the fewest between refreshes.
 const N_RECENT: usize = 5;
@@ -262,7 +258,7 @@ impl Probes {
         self.state.are_due = false;
         self.state.n_generations = 0;
         self.state.n_evaluations = feedback.n_rows() as u64;
-        self.state.gain = gain(feedback);
+        self.state.gain = gain(feedback.status, feedback.delta);
         self.state.recent_gains.clear();
         n_estimated
     }
@@ -285,7 +281,7 @@ impl Probes {
     pub(super) fn note_branches(&mut self, feedback: &Feedback<'_>) {
         let state = &mut self.state;
         let n_branches = feedback.n_rows() as u64;
-        let gain = gain(feedback);
+        let gain = gain(feedback.status, feedback.delta);
         state.n_generations += 1;
         state.n_evaluations += n_branches;
         state.gain += gain;
@@ -313,12 +309,6 @@ impl Probes {
         self.state = state;
         Ok(())
     }
-}
-
-/// By how much rows have improved the archive.
-fn gain(feedback: &Feedback<'_>) -> f64 {
-    let rows = feedback.status.iter().zip(feedback.delta).filter(|(status, _)| status.is_accepted());
-    rows.map(|(_, &delta)| delta).filter(|delta| delta.is_finite()).sum()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::active::{Turn, gain};
 use super::archives::elites_of;
 use super::failures::NOT_FINITE;
 use super::generation::{Generation, OneRow, Reported};
@@ -40,9 +41,12 @@ pub(super) struct Lane {
     pub(super) drawn: Option<Generation>,
     /// Whether the generation's gradients have been told.
     pub(super) has_gradients: bool,
-    /// For emitters without generations: rows settled and accepted since the bandit was last told.
+    /// For emitters without generations: rows settled and accepted since places were last given.
     pub(super) n_settled: usize,
     pub(super) n_accepted: usize,
+    /// By how much they have improved the archive.
+    #[serde(default)]
+    pub(super) gain: f64,
 }
 
 /// A ticket without a result.
@@ -339,6 +343,7 @@ impl Protocol {
         let lane = &mut self.completion.lanes[emitter];
         lane.n_settled += 1;
         lane.n_accepted += usize::from(result.is_some_and(|row| row.status.is_accepted()));
+        lane.gain += result.map_or(0.0, |row| gain(&[row.status], &[row.delta]));
         let mut single = Generation::new(TicketKind::Value, 1, 1, self.solution_dim);
         single.solutions.copy_from_slice(&ticket.solution);
         single.count(0, result, None);
@@ -349,10 +354,13 @@ impl Protocol {
             return;
         }
         lane.generation += 1;
-        let (n_settled, n_accepted) = (lane.n_settled, lane.n_accepted);
+        let restarts = source.restarts().map(|restarts| restarts.total());
+        let turn = Turn { n_emitted: lane.n_settled, n_accepted: lane.n_accepted, gain: lane.gain, restarts };
         lane.n_settled = 0;
         lane.n_accepted = 0;
-        self.tell_bandit(emitter, n_settled, n_accepted, parts);
+        lane.gain = 0.0;
+        self.active.note(emitter, &turn);
+        self.active.fill_places();
         parts.learn_from_result();
     }
 
@@ -369,22 +377,15 @@ impl Protocol {
         drawn.tell(source, elites_of(&*parts.archive, parts.result.as_deref()));
         lane.generation += 1;
         lane.has_gradients = false;
-        self.tell_bandit(emitter, drawn.n_counted(), drawn.n_accepted(), parts);
+        let turn = Turn {
+            n_emitted: drawn.n_counted(),
+            n_accepted: drawn.n_accepted(),
+            gain: drawn.gain(),
+            restarts: parts.emitters[emitter].restarts().map(|restarts| restarts.total()),
+        };
+        self.active.note(emitter, &turn);
+        self.active.fill_places();
         parts.learn_from_result();
-    }
-
-    fn tell_bandit<E: EmitterHandle>(
-        &mut self,
-        emitter: usize,
-        n_emitted: usize,
-        n_accepted: usize,
-        parts: &Parts<'_, E>,
-    ) {
-        if let Some(bandit) = &mut self.bandit {
-            let restarts = parts.emitters[emitter].restarts().map(|restarts| restarts.total());
-            bandit.note(emitter, n_emitted, n_accepted, restarts);
-            bandit.fill_places();
-        }
     }
 
     /// The novelty of a row against the archive before it, if its emitter wants to know.

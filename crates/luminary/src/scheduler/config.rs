@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Scheduler;
 use super::bandit::BanditConfig;
+use super::shares::SharesConfig;
 use super::ticket::Order;
 use crate::archive::{
     Acceptance, Archive, ArchiveConfig, ArchiveKind, Cells, CellsConfig, CentroidSource, NonFinite, UpdateRule,
@@ -57,6 +58,19 @@ pub enum Pool {
     All,
     /// The most successful ones, by UCB1.
     Bandit(BanditConfig),
+    /// Of each group as many as it improves the archive.
+    Shares(SharesConfig),
+}
+
+impl Pool {
+    /// How many of so many emitters take part in an iteration.
+    pub fn n_active(&self, n_emitters: usize) -> usize {
+        match self {
+            Self::All => n_emitters,
+            Self::Bandit(bandit) => bandit.n_active,
+            Self::Shares(shares) => shares.n_active,
+        }
+    }
 }
 
 /// Solutions drawn from `N(0, sigma^2 I)` that seed the archive. They do not count in the budget of evaluations.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::active::gain;
 use super::protocol::Protocol;
 use super::ticket::TicketKind;
 use crate::archive::{Archive, Status};
@@ -189,6 +190,11 @@ impl Generation {
 
     pub(super) fn n_accepted(&self) -> usize {
         self.status.iter().filter(|status| status.is_accepted()).count()
+    }
+
+    /// By how much its rows have improved the archive.
+    pub(super) fn gain(&self) -> f64 {
+        gain(&self.status, &self.delta)
     }
 
     /// The Jacobians of all rows, not a number where there is none.

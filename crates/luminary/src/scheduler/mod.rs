@@ -15,7 +15,9 @@ mod generation;
 mod run;
 mod call;
 mod archives;
+mod active;
 mod bandit;
+mod shares;
 mod config;
 mod failures;
 mod memory;
@@ -24,6 +26,7 @@ mod precision;
 mod snapshot;
 mod ticket;
 
+pub(crate) use active::gain;
 pub use adding::AddMode;
 pub use bandit::{BanditConfig, Reselect, Ties};
 pub use call::Call;
@@ -35,6 +38,7 @@ pub use precision::Precision;
 pub use protocol::{EmitterHandle, NextCall, Parts, Protocol};
 pub use rows::Values;
 pub use run::{Observer, RunError, Stage};
+pub use shares::SharesConfig;
 pub(crate) use snapshot::{SchedulerState, SchedulerStateV1};
 pub use ticket::{Answer, Effect, Order, Ticket, TicketId, TicketKind, Told};
 
@@ -261,7 +265,8 @@ impl Scheduler {
         self.protocol.set_threads(threads);
     }
 
-    /// Iterations told. In completion order there are none; as many evaluations as an iteration has count for one.
+    /// Iterations told. In completion order there are none, and where gradients are estimated some are longer than others: as
+    /// many evaluations as most iterations have count for one.
     pub fn iterations(&self) -> u64 {
         self.protocol.iterations()
     }

@@ -9,11 +9,11 @@ use std::ops::{DerefMut, Range};
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
+use super::active::ActiveEmitters;
 use super::adding::AddMode;
 use super::archives::elites_of;
-use super::bandit::Bandit;
 use super::completion::Completion;
-use super::config::{InitialPopulation, Pool, SchedulerConfig};
+use super::config::{InitialPopulation, SchedulerConfig};
 use super::failures::Failures;
 use super::memory::Memory;
 use super::parallel::{self, Threads};
@@ -71,13 +71,14 @@ pub struct Protocol {
     pub(super) initial: Option<InitialPopulation>,
     pub(super) non_finite: Option<NonFinite>,
     /// Rows of an iteration of all active emitters, gradient points included: what `iterations` counts by in
-    /// completion order.
+    /// completion order, and where iterations differ in length.
     pub(super) rows_per_iteration: u64,
+    iterations_differ: bool,
     pub(super) threads: Threads,
     pub(super) add_mode: AddMode,
     pub(super) precision: Precision,
     pub(super) progress: Progress,
-    pub(super) bandit: Option<Bandit>,
+    pub(super) active: ActiveEmitters,
     pub(super) round: Round,
     pub(super) completion: Completion,
     pub(super) memory: Memory,
@@ -160,19 +161,9 @@ impl Protocol {
         check_initial(config.initial)?;
         check_order(config.order, parts.emitters)?;
         let n_emitters = parts.emitters.len();
-        let bandit = match config.pool {
-            Pool::All => None,
-            Pool::Bandit(bandit) => {
-                bandit.check(n_emitters)?;
-                Some(Bandit::new(bandit, n_emitters))
-            }
-        };
-        let rows_of_all: usize =
-            parts.emitters.iter().map(|emitter| emitter.batch_size() + emitter.n_gradients()).sum();
-        let n_active = match config.pool {
-            Pool::All => n_emitters,
-            Pool::Bandit(bandit) => bandit.n_active,
-        };
+        let usual = |emitter: &E| emitter.usual_batch_size().unwrap_or(emitter.batch_size()) + emitter.n_gradients();
+        let rows_of_all: usize = parts.emitters.iter().map(usual).sum();
+        let n_active = config.pool.n_active(n_emitters);
         Ok(Self {
             solution_dim: parts.archive.solution_dim(),
             measure_dim: parts.archive.measure_dim(),
@@ -182,6 +173,7 @@ impl Protocol {
             initial: config.initial,
             non_finite: config.non_finite,
             rows_per_iteration: (rows_of_all * n_active).div_ceil(n_emitters).max(1) as u64,
+            iterations_differ: parts.emitters.iter().any(|emitter| emitter.usual_batch_size().is_some()),
             threads: Threads::default(),
             add_mode: AddMode::default(),
             precision: Precision::default(),
@@ -196,7 +188,7 @@ impl Protocol {
                 n_injected: 0,
                 n_calls: 0,
             },
-            bandit,
+            active: ActiveEmitters::new(config, n_emitters)?,
             round: Round::default(),
             completion: Completion::new(n_emitters),
             memory: Memory::default(),
@@ -206,7 +198,7 @@ impl Protocol {
 
     /// Whether an emitter takes part in the next iteration.
     pub fn is_active(&self, emitter: usize) -> bool {
-        self.bandit.as_ref().is_none_or(|bandit| bandit.is_active(emitter))
+        self.active.is_active(emitter)
     }
 
     /// Whether the next whole iteration starts with gradients.
@@ -240,11 +232,12 @@ impl Protocol {
         self.progress.evaluations
     }
 
-    /// Iterations told. In completion order there are none; as many evaluations as an iteration has count for one.
+    /// Iterations told. In completion order there are none, and where gradients are estimated some are longer than others: as
+    /// many evaluations as most iterations have count for one.
     pub fn iterations(&self) -> u64 {
         match self.order {
-            Order::Rows => self.progress.iterations,
-            Order::Completion { .. } => self.progress.evaluations / self.rows_per_iteration,
+            Order::Rows if !self.iterations_differ => self.progress.iterations,
+            _ => self.progress.evaluations / self.rows_per_iteration,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::active::{Turn, gain};
 use super::archives::elites_of;
 use super::failures::NOT_FINITE;
 use super::parallel;
@@ -174,14 +175,12 @@ impl Protocol {
 
     /// Gives each active emitter its rows.
     pub(super) fn lay_out_rows<E: EmitterHandle>(&mut self, emitters: &[E], n_rows_of: impl Fn(&dyn Emitter) -> usize) {
-        let bandit = self.bandit.as_ref();
         let Round { rows, n_rows, solutions, .. } = &mut self.round;
         rows.clear();
         *n_rows = 0;
         for (i, emitter) in emitters.iter().enumerate() {
-            let is_active = bandit.is_none_or(|bandit| bandit.is_active(i));
             let start = *n_rows;
-            *n_rows += if is_active { n_rows_of(&**emitter) } else { 0 };
+            *n_rows += if self.active.is_active(i) { n_rows_of(&**emitter) } else { 0 };
             rows.push(start..*n_rows);
         }
         solutions.resize(*n_rows * self.solution_dim, 0.0);
@@ -276,12 +275,20 @@ impl Protocol {
         };
         let elites = elites_of(&*parts.archive, parts.result.as_deref());
         learn(self.threads, elites, parts.emitters, rows, &feedback, observer);
-        let Some(bandit) = &mut self.bandit else { return };
-        for (i, rows) in rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
-            let n_accepted = report.status[rows.clone()].iter().filter(|status| status.is_accepted()).count();
-            bandit.note(i, rows.len(), n_accepted, parts.emitters[i].restarts().map(|restarts| restarts.total()));
+        if self.active.are_all() {
+            return;
         }
-        bandit.fill_places();
+        for (i, rows) in rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+            let status = &report.status[rows.clone()];
+            let turn = Turn {
+                n_emitted: rows.len(),
+                n_accepted: status.iter().filter(|status| status.is_accepted()).count(),
+                gain: gain(status, &report.delta[rows.clone()]),
+                restarts: parts.emitters[i].restarts().map(|restarts| restarts.total()),
+            };
+            self.active.note(i, &turn);
+        }
+        self.active.fill_places();
     }
 
     fn compute_novelty<E: EmitterHandle>(&mut self, parts: &Parts<'_, E>, measures: &[f64]) {

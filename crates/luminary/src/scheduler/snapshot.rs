@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::active::ActiveEmitters;
 use super::adding::AddMode;
 use super::bandit::Bandit;
 use super::completion::{Completion, OpenTicket, draws_generations};
@@ -14,6 +15,7 @@ use super::memory::Memory;
 use super::precision::Precision;
 use super::protocol::{EmitterHandle, Phase, Progress, Protocol};
 use super::row_tickets::RowTickets;
+use super::shares::Shares;
 use super::ticket::{Order, TicketKind};
 use super::{Scheduler, SchedulerConfig};
 use crate::archive::{Archive, ArchiveState};
@@ -38,6 +40,8 @@ pub(crate) struct SchedulerState<'a> {
 pub(crate) struct ProtocolState<'a> {
     progress: Cow<'a, Progress>,
     bandit: Option<Cow<'a, Bandit>>,
+    #[serde(default)]
+    shares: Option<Cow<'a, Shares>>,
     rows: Cow<'a, [Range<usize>]>,
     n_rows: usize,
     #[serde(with = "serde_floats")]
@@ -80,6 +84,7 @@ impl<'a> From<SchedulerStateV1<'a>> for SchedulerState<'a> {
             protocol: ProtocolState {
                 progress: Cow::Owned(progress),
                 bandit: state.bandit.map(Cow::Owned),
+                shares: None,
                 rows: Cow::Owned(state.rows),
                 n_rows: state.n_rows,
                 solutions: state.solutions,
@@ -163,9 +168,15 @@ impl Protocol {
         let rows: &[Range<usize>] = if is_in_round { &self.round.rows } else { &[] };
         let solutions: &[f64] = if is_in_round { &self.round.solutions } else { &[] };
         let tickets = Some(&self.round.tickets).filter(|tickets| is_in_round && tickets.is_tracked());
+        let (bandit, shares) = match &self.active {
+            ActiveEmitters::All => (None, None),
+            ActiveEmitters::Bandit(bandit) => (Some(Cow::Borrowed(bandit)), None),
+            ActiveEmitters::Shares(shares) => (None, Some(Cow::Borrowed(shares))),
+        };
         ProtocolState {
             progress: Cow::Borrowed(&self.progress),
-            bandit: self.bandit.as_ref().map(Cow::Borrowed),
+            bandit,
+            shares,
             rows: rows.into(),
             n_rows: if is_in_round { self.round.n_rows } else { 0 },
             solutions: solutions.into(),
@@ -185,9 +196,11 @@ impl Protocol {
         state: ProtocolState<'_>,
         emitters: &[E],
     ) -> Result<(), CheckpointError> {
-        expect_len("bandits", self.bandit.iter().len(), state.bandit.iter().len())?;
-        if let (Some(bandit), Some(state)) = (&mut self.bandit, state.bandit) {
-            bandit.load(state.into_owned())?;
+        match (&mut self.active, state.bandit, state.shares) {
+            (ActiveEmitters::All, None, None) => {}
+            (ActiveEmitters::Bandit(bandit), Some(state), None) => bandit.load(state.into_owned())?,
+            (ActiveEmitters::Shares(shares), None, Some(state)) => shares.load(state.into_owned())?,
+            _ => return Err(mismatch("active emitters", "the state of the configured pool", "another one")),
         }
         self.progress = state.progress.into_owned();
         if !self.progress.initial_done && self.initial.is_none() {

@@ -6,7 +6,7 @@ use luminary::archive::{
 };
 use luminary::emitter::{
     ArborescenceConfig, Difference, EmitterConfig, EstimateConfig, EvolutionConfig, GaussianConfig, GeneticConfig,
-    GradientOperatorConfig, Gradients, IsoLineConfig, Operator, Refresh, Scale, Selection,
+    GradientOperatorConfig, Gradients, IsoLineConfig, Operator, Refresh, Scale, Selection, Symmetry,
 };
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::{DifferentiableProblem, Problem};
@@ -178,6 +178,7 @@ fn arborescence(x0: Vec<f64>, strategy: StrategyConfig, bounds: Option<Bounds>) 
         bounds,
         gradients: Gradients::Given,
         scale: Scale::Solutions,
+        symmetry: Symmetry::Kept,
     }
 }
 
@@ -191,6 +192,7 @@ fn estimated(
     EmitterConfig::Arborescence(ArborescenceConfig {
         gradients: Gradients::Estimated(estimate),
         scale: Scale::Measures(0.1),
+        symmetry: Symmetry::Broken,
         sigma0: 1.0,
         ..arborescence(x0, strategy, bounds)
     })

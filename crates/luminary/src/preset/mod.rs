@@ -1,5 +1,7 @@
 //! Named algorithms, as plain configurations.
 
+mod auto;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -7,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive::{Acceptance, ArchiveConfig, LearningRate};
 use crate::emitter::{
-    ArborescenceConfig, EmitterConfig, EvolutionConfig, GaussianConfig, Gradients, IsoLineConfig, Scale, Selection,
+    ArborescenceConfig, EmitterConfig, EstimateConfig, EvolutionConfig, GaussianConfig, Gradients, IsoLineConfig,
+    Scale, Selection, Symmetry,
 };
 use crate::problem::ProblemSpec;
 use crate::ranker::RankerConfig;
@@ -16,7 +19,7 @@ use crate::scheduler::{EmitterGroup, InitialPopulation, Order, Pool, SchedulerCo
 use crate::strategy::gradient::GradientConfig;
 use crate::strategy::{CmaConfig, StrategyConfig, Variant};
 
-/// The algorithms of the paper.
+/// The algorithms of the paper, and ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preset {
@@ -40,11 +43,15 @@ pub enum Preset {
     CmaMaega,
     /// Density descent: CMA-ES towards rarely visited cells.
     DensityDescent,
+    /// CMA-MAEGA with gradients estimated from evaluations.
+    CmaMaegaDf,
+    /// Chosen for problem and budget: CMA-MAE and CMA-MAEGA share the evaluations.
+    Auto,
 }
 
 impl Preset {
     /// All presets, in the order of the paper's tables.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::MapElites,
         Self::MapElitesLine,
         Self::CmaEs,
@@ -55,6 +62,8 @@ impl Preset {
         Self::CmaMega,
         Self::CmaMaega,
         Self::DensityDescent,
+        Self::CmaMaegaDf,
+        Self::Auto,
     ];
 
     /// The name in configurations and on the command line.
@@ -70,6 +79,8 @@ impl Preset {
             Self::CmaMega => "cma_mega",
             Self::CmaMaega => "cma_maega",
             Self::DensityDescent => "density_descent",
+            Self::CmaMaegaDf => "cma_maega_df",
+            Self::Auto => "auto",
         }
     }
 
@@ -86,6 +97,8 @@ impl Preset {
             Self::CmaMega => "branching along gradients, on archive improvement",
             Self::CmaMaega => "branching along gradients, on improvement over annealed thresholds",
             Self::DensityDescent => "CMA-ES towards rarely visited cells",
+            Self::CmaMaegaDf => "CMA-MAEGA with gradients estimated from evaluations",
+            Self::Auto => "CMA-MAE and CMA-MAEGA share the evaluations; chosen for problem and budget",
         }
     }
 
@@ -94,17 +107,38 @@ impl Preset {
         matches!(self, Self::CmaMega | Self::CmaMaega)
     }
 
+    /// Whether an iteration may have more rows than its emitters' batch sizes, because gradients are estimated now and then.
+    pub fn has_probes(self) -> bool {
+        matches!(self, Self::CmaMaegaDf | Self::Auto)
+    }
+
+    /// Noise or initial step size, unless somebody knows better.
+    fn default_sigma(self) -> f64 {
+        match self {
+            // Of the coefficients, in solutions.
+            Self::CmaMega | Self::CmaMaega => 10.0,
+            // Of the coefficients, in shares of the measures' ranges.
+            Self::CmaMaegaDf => 1.0,
+            _ => 0.5,
+        }
+    }
+
     /// The algorithm with the paper's settings for a problem; change what you like, then [`PresetConfig::build`].
     pub fn for_problem(self, spec: &ProblemSpec) -> PresetConfig {
         PresetConfig {
             preset: self,
             spec: spec.clone(),
             resolution: vec![100; spec.measure_dim()],
-            sigma: if self.needs_gradients() { 10.0 } else { 0.5 },
+            sigma: self.default_sigma(),
             line_sigma: 0.2,
             learning_rate: LearningRate::Fixed(0.01),
+            budget: None,
             min_f: 0.0,
             step: GradientConfig::Ascent { learning_rate: 1.0 },
+            gradients: match self.needs_gradients() {
+                true => Gradients::Given,
+                false => Gradients::Estimated(EstimateConfig::forward(DIFFERENCE)),
+            },
             n_emitters: 15,
             batch_size: 36,
             x0: vec![0.0; spec.solution_dim],
@@ -153,10 +187,14 @@ pub struct PresetConfig {
     pub line_sigma: f64,
     /// Learning rate of soft archives.
     pub learning_rate: LearningRate,
+    /// Evaluations to come, if they are known.
+    pub budget: Option<u64>,
     /// Initial threshold of soft archives.
     pub min_f: f64,
     /// How gradient emitters step.
     pub step: GradientConfig,
+    /// Where they have their gradients from.
+    pub gradients: Gradients,
     /// Number of emitters.
     pub n_emitters: usize,
     /// Evaluations of each emitter in an iteration, the gradient point included.
@@ -172,6 +210,9 @@ pub struct PresetConfig {
 /// MAP-Elites variants start from this many solutions drawn from N(0, I), outside the budget (paper, Appendix A).
 const N_INITIAL: usize = 100;
 
+/// Length of a difference when gradients are estimated: long against rounding, short against what solutions measure.
+const DIFFERENCE: f64 = 0.1;
+
 /// Emitters for the objective in CMA-ME (imp, opt): 7 of 15.
 const IMP_OPT_SHARE: (usize, usize) = (7, 15);
 
@@ -186,23 +227,38 @@ impl PresetConfig {
         let bounds = self.spec.measure_bounds.clone();
         let mut archive = ArchiveConfig::grid(self.spec.solution_dim, self.resolution.clone(), bounds);
         archive.acceptance = self.acceptance();
+        let pool = match self.preset {
+            Preset::Auto => auto::choose(self).pool,
+            _ => Pool::All,
+        };
         let is_variation = matches!(self.preset, Preset::MapElites | Preset::MapElitesLine);
         SchedulerConfig {
             seed: self.seed,
             archive,
             result: None,
             emitters: self.emitters(),
-            pool: Pool::All,
+            pool,
             initial: is_variation.then_some(InitialPopulation { n_solutions: N_INITIAL, sigma: 1.0 }),
             non_finite: None,
             order: Order::Rows,
         }
     }
 
+    /// What was chosen for this problem and budget, and why: a sentence for each choice. Empty for algorithms that choose
+    /// nothing.
+    pub fn reasons(&self) -> Vec<String> {
+        match self.preset {
+            Preset::Auto => auto::choose(self).reasons,
+            _ => Vec::new(),
+        }
+    }
+
     fn acceptance(&self) -> Acceptance {
         let (learning_rate, min_f) = (self.learning_rate, self.min_f);
         match self.preset {
-            Preset::CmaMae | Preset::CmaMaega => Acceptance::Soft { learning_rate, min_f },
+            Preset::CmaMae | Preset::CmaMaega | Preset::CmaMaegaDf | Preset::Auto => {
+                Acceptance::Soft { learning_rate, min_f }
+            }
             // Thresholds that never move: the archive has no say in the ranking.
             Preset::CmaEs => Acceptance::Soft { learning_rate: LearningRate::Fixed(0.0), min_f },
             _ => Acceptance::Elitist,
@@ -244,8 +300,9 @@ impl PresetConfig {
             }
             Preset::CmaMae => all(self.evolution(RankerConfig::Improvement, mu, basic)),
             Preset::CmaMega => all(self.arborescence(RankerConfig::TwoStageImprovement)),
-            Preset::CmaMaega => all(self.arborescence(RankerConfig::Improvement)),
+            Preset::CmaMaega | Preset::CmaMaegaDf => all(self.arborescence(RankerConfig::Improvement)),
             Preset::DensityDescent => all(self.evolution(RankerConfig::Density, mu, basic)),
+            Preset::Auto => auto::choose(self).emitters,
         }
     }
 
@@ -263,20 +320,29 @@ impl PresetConfig {
     }
 
     fn arborescence(&self, ranker: RankerConfig) -> EmitterConfig {
+        // One of the evaluations is the gradient point, if there is one.
+        let n_gradients = usize::from(self.gradients == Gradients::Given);
+        let scale = match self.preset.needs_gradients() {
+            true => Scale::Solutions,
+            false => Scale::measures(),
+        };
         EmitterConfig::Arborescence(ArborescenceConfig {
             x0: self.x0.clone(),
-            sigma0: self.sigma,
+            sigma0: if self.preset == Preset::Auto { 1.0 } else { self.sigma },
             step: self.step,
             ranker,
             selection: Selection::Mu,
             restart: RestartConfig::BASIC,
             strategy: self.strategy(),
-            // One of the evaluations is the gradient point.
-            batch_size: self.batch_size.saturating_sub(1),
+            batch_size: self.batch_size.saturating_sub(n_gradients),
             normalise: Some(1e-8),
             bounds: None,
-            gradients: Gradients::Given,
-            scale: Scale::Solutions,
+            gradients: self.gradients,
+            scale,
+            symmetry: match self.variant {
+                Variant::Published => Symmetry::Kept,
+                Variant::Standard => Symmetry::Broken,
+            },
         })
     }
 
@@ -302,7 +368,7 @@ mod tests {
     #[test]
     fn every_preset_builds_with_540_evaluations_an_iteration() {
         let spec = ProblemSpec { solution_dim: 6, measure_bounds: vec![(-1.0, 1.0); 2] };
-        for preset in Preset::ALL {
+        for preset in Preset::ALL.into_iter().filter(|preset| !preset.has_probes()) {
             let mut scheduler = preset.for_problem(&spec).build().unwrap();
             if scheduler.config().initial.is_some() {
                 assert_eq!(scheduler.ask().unwrap().len(), 100 * 6);
@@ -316,6 +382,26 @@ mod tests {
             }
             n_rows += scheduler.ask().unwrap().len() / 6;
             assert_eq!(n_rows, 540, "{preset}");
+        }
+    }
+
+    #[test]
+    fn presets_without_gradients_begin_with_probes() {
+        let spec = ProblemSpec { solution_dim: 6, measure_bounds: vec![(-1.0, 1.0); 2] };
+        let n_rows = |preset: Preset| preset.for_problem(&spec).build().unwrap().ask().unwrap().len() / 6;
+        assert_eq!(n_rows(Preset::CmaMaegaDf), 15 * 7);
+        assert_eq!(n_rows(Preset::Auto), 8 * 7 + 7 * 36, "the groups share alike at first");
+    }
+
+    #[test]
+    fn only_the_published_variant_keeps_a_symmetric_start() {
+        let spec = ProblemSpec { solution_dim: 6, measure_bounds: vec![(-1.0, 1.0); 2] };
+        for (variant, is_symmetric) in [(Variant::Published, true), (Variant::Standard, false)] {
+            let mut scheduler = PresetConfig { variant, ..Preset::CmaMaega.for_problem(&spec) }.build().unwrap();
+            let starts = scheduler.ask_gradients().unwrap();
+            let is_zero = starts.iter().all(|&component| component == 0.0);
+            assert_eq!(is_zero, is_symmetric, "{variant:?}");
+            assert!(starts.iter().all(|component| component.abs() < 1e-7), "nobody notices");
         }
     }
 }
