@@ -193,7 +193,7 @@ impl Cell {
 
     /// Whether the algorithm has thresholds that anneal, so that alpha and min_f matter.
     pub fn has_soft_archive(&self) -> bool {
-        matches!(self.algorithm, Preset::CmaMae | Preset::CmaMaega | Preset::CmaMaegaDf | Preset::Auto)
+        self.algorithm.has_thresholds()
     }
 
     /// Evaluations of a trial. Where gradients are estimated it ends with the iteration in which the last of them is made.

@@ -33,6 +33,9 @@ pub(crate) fn choose(run: &Run, stop: &StopFlag, quiet: bool) -> Box<dyn Watch> 
         grouped(config.evaluations_per_iteration()),
     );
     let (start, goal) = (run.scheduler().iterations(), run.config().goal());
+    if !quiet {
+        config.reasons().iter().for_each(|reason| eprintln!("auto: {reason}"));
+    }
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     if quiet {
         Box::new(Quiet)

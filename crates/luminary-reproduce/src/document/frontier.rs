@@ -54,9 +54,8 @@ mod tests {
     #[test]
     fn the_document_tells_the_story_and_links_to_files_that_are_there() {
         let folder = tempfile::tempdir().unwrap();
-        let results = Experiment::FRONTIER.map(|experiment| {
-            Results::synthetic(&Study::new(experiment, Variant::Standard, Some(100)).trials(2))
-        });
+        let results = Experiment::FRONTIER
+            .map(|experiment| Results::synthetic(&Study::new(experiment, Variant::Standard, Some(100)).trials(2)));
         let origin = Origin { command: "luminary reproduce frontier --no-run".into(), commit: None };
         let path = write_frontier(&results, &origin, folder.path()).unwrap();
         let text = std::fs::read_to_string(path).unwrap();

@@ -1,7 +1,7 @@
 //! The `[algorithm]` section: a preset and what differs from it.
 
 use luminary::emitter::Selection;
-use luminary::preset::Preset;
+use luminary::preset::{MANY_COMPONENTS, Preset};
 use luminary::problem::ProblemSpec;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, Reselect};
@@ -47,7 +47,7 @@ pub(super) fn read(
             .map_or(Ok(36), |setting| setting.count(smallest_batch, MAX_BATCH_SIZE))?,
         x0: read_x0(section.take("x0"), dim, bounds.as_ref())?,
         strategy: optional(section, "strategy")?
-            .map_or(Ok(StrategyName::CmaEs), |setting| setting.choice(&strategies))?,
+            .map_or(Ok(default_strategy(preset, dim)), |setting| setting.choice(&strategies))?,
         gradient: read_gradient(section, defaults.eta)?,
         ranker: optional(section, "ranker")?.map(|setting| setting.choice(&RankerName::choices())).transpose()?,
         selection: optional(section, "selection")?.map(|setting| setting.choice(&selections)).transpose()?,
@@ -55,6 +55,14 @@ pub(super) fn read(
         bounds,
         bandit: section.take("bandit").map(|setting| read_bandit(setting, emitters)).transpose()?,
     })
+}
+
+/// The automatic preset knows better than a full covariance matrix for many components.
+fn default_strategy(preset: Preset, dim: usize) -> StrategyName {
+    match preset {
+        Preset::Auto if dim >= MANY_COMPONENTS => StrategyName::LmMaEs,
+        _ => StrategyName::CmaEs,
+    }
 }
 
 /// A setting of emitters that rank; the MAP-Elites variants do not.

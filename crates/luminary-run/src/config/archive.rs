@@ -6,7 +6,6 @@ use luminary::archive::{
     ArchiveKind, CellsConfig, Competition, DensityConfig, DnsConfig, LearningRate, ProximityConfig, ThresholdDecay,
     UpdateRule,
 };
-use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
 
@@ -192,7 +191,7 @@ fn read_competition(section: &mut Section, context: &Context<'_>) -> Result<Comp
 
 /// The threshold of an empty cell. Zero is the usual worst of what is maximised, and no worst of costs at all.
 fn read_min_f(section: &mut Section, context: &Context<'_>) -> Result<f64, Fault> {
-    let keeps_thresholds = matches!(context.algorithm.preset, Preset::CmaMae | Preset::CmaMaega);
+    let keeps_thresholds = context.algorithm.preset.has_thresholds();
     match context.problem.goal() {
         Goal::Minimise if keeps_thresholds => {
             let expected = "the worst objective worth keeping, because zero is no default for goal = \"minimise\"";

@@ -40,7 +40,7 @@ pub(super) fn fits(problem: &ProblemConfig, algorithm: &AlgorithmSettings) -> Ve
     if let ProblemConfig::Domain { name, .. } = problem {
         fit(OF_QUANTITIES, format!("for {name}, whose measures are quantities"));
     }
-    if matches!(preset, Preset::CmaMae | Preset::CmaMaega) {
+    if preset.has_thresholds() {
         fit(WITH_THRESHOLDS, format!("for {preset}, which keeps a threshold in each cell"));
     }
     match (&algorithm.ranker, preset) {

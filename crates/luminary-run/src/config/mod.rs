@@ -242,6 +242,13 @@ pub struct BoundsSettings {
     pub rule: BoundsRule,
 }
 
+impl BoundsSettings {
+    /// The smallest distance between a lower and its upper bound; infinite if no component has both.
+    pub fn narrowest(&self) -> f64 {
+        self.upper.iter().zip(&self.lower).map(|(upper, lower)| upper - lower).fold(f64::INFINITY, f64::min)
+    }
+}
+
 /// How long, with which seed, and what is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSettings {

@@ -172,13 +172,15 @@ impl Defaults {
                 Preset::MapElites => paper.map_elites_sigma,
                 Preset::MapElitesLine => paper.line_sigma_1,
                 Preset::CmaMega | Preset::CmaMaega => paper.sigma_g,
+                // Made to need no tuning.
+                Preset::CmaMaegaDf | Preset::Auto => preset.for_problem(spec).sigma,
                 _ => paper.cma_sigma0,
             };
             return Self { sigma, eta: paper.eta };
         }
-        let widths = bounds.into_iter().flat_map(|bounds| bounds.upper.iter().zip(&bounds.lower));
-        let narrowest = widths.map(|(upper, lower)| upper - lower).fold(f64::INFINITY, f64::min);
-        let sigma = match narrowest.is_finite() && !preset.needs_gradients() {
+        let narrowest = bounds.map_or(f64::INFINITY, BoundsSettings::narrowest);
+        let is_of_solutions = !preset.needs_gradients() && preset != Preset::CmaMaegaDf;
+        let sigma = match narrowest.is_finite() && is_of_solutions {
             true => 0.2 * narrowest,
             false => preset.for_problem(&ProblemSpec { solution_dim: 1, ..spec.clone() }).sigma,
         };

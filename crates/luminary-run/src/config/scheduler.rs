@@ -1,8 +1,8 @@
 //! From the resolved settings to the engine's configuration.
 
 use luminary::archive::{Acceptance, ArchiveConfig};
-use luminary::emitter::EmitterConfig;
-use luminary::preset::PresetConfig;
+use luminary::emitter::{EmitterConfig, Gradients};
+use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::ProblemSpec;
 use luminary::scheduler::{Pool, SchedulerConfig};
 use luminary::strategy::{Bounds, CmaConfig, LmMaConfig, OpenAiConfig, SepCmaConfig, StrategyConfig};
@@ -11,28 +11,15 @@ use super::archive::has_thresholds;
 use super::names::StrategyName;
 use super::{AlgorithmSettings, RunConfig};
 
+/// The longest difference of an estimated gradient, as a share of the narrowest bounds.
+const SHARE_OF_BOUNDS: f64 = 0.04;
+
 impl RunConfig {
     /// The engine's configuration for a problem of this shape.
     pub fn scheduler(&self, spec: &ProblemSpec) -> SchedulerConfig {
-        let (archive, algorithm) = (&self.archive, &self.algorithm);
-        let preset = PresetConfig {
-            spec: spec.clone(),
-            // Replaced below.
-            resolution: vec![1; spec.measure_dim()],
-            sigma: algorithm.sigma,
-            line_sigma: algorithm.line_sigma,
-            learning_rate: archive.learning_rate,
-            budget: Some(self.evaluations_per_iteration().saturating_mul(self.run.iterations)),
-            min_f: self.goal().turn(archive.min_f),
-            step: algorithm.gradient,
-            n_emitters: algorithm.emitters,
-            batch_size: algorithm.batch_size,
-            x0: algorithm.x0.clone(),
-            variant: algorithm.variant,
-            seed: self.run.seed,
-            ..algorithm.preset.for_problem(spec)
-        };
-        let mut config = preset.config();
+        let archive = &self.archive;
+        let algorithm = &self.algorithm;
+        let mut config = self.preset(spec).config();
         config.archive.kind = archive.kind.clone();
         config.archive.rule = archive.update;
         config.archive.qd_score_offset = self.goal().turn(archive.qd_score_offset);
@@ -55,6 +42,35 @@ impl RunConfig {
             algorithm.apply_to(&mut group.emitter);
         }
         config
+    }
+
+    /// What the algorithm chose for this problem and budget, and why; empty for algorithms that choose nothing.
+    pub fn reasons(&self) -> Vec<String> {
+        self.problem.spec().map_or(Vec::new(), |spec| self.preset(&spec).reasons())
+    }
+
+    fn preset(&self, spec: &ProblemSpec) -> PresetConfig {
+        let algorithm = &self.algorithm;
+        let mut preset = PresetConfig {
+            sigma: algorithm.sigma,
+            line_sigma: algorithm.line_sigma,
+            learning_rate: self.archive.learning_rate,
+            budget: Some(self.evaluations_per_iteration().saturating_mul(self.run.iterations)),
+            min_f: self.goal().turn(self.archive.min_f),
+            step: algorithm.gradient,
+            n_emitters: algorithm.emitters,
+            batch_size: algorithm.batch_size,
+            x0: algorithm.x0.clone(),
+            variant: algorithm.variant,
+            seed: self.run.seed,
+            // The archive is the configuration's own; building a fine grid of many measures could not even be written down.
+            resolution: vec![1; spec.measure_dim()],
+            ..algorithm.preset.for_problem(spec)
+        };
+        if let (Gradients::Estimated(estimate), Some(bounds)) = (&mut preset.gradients, &algorithm.bounds) {
+            estimate.length = estimate.length.min(SHARE_OF_BOUNDS * bounds.narrowest());
+        }
+        preset
     }
 }
 
@@ -83,7 +99,10 @@ impl AlgorithmSettings {
                 config.ranker = self.ranker.clone().unwrap_or(config.ranker.clone());
                 config.selection = self.selection.unwrap_or(config.selection);
                 config.restart = self.restart.unwrap_or(config.restart);
-                config.strategy = self.strategy_config();
+                // The automatic preset names a strategy for solutions; that of the few coefficients stays what it is.
+                if self.preset != Preset::Auto {
+                    config.strategy = self.strategy_config();
+                }
             }
         }
     }

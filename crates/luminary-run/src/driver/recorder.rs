@@ -29,6 +29,7 @@ pub(super) struct Recorder<'a> {
     pub(super) ledger: Ledger,
     started: Instant,
     first_iteration: u64,
+    last_iteration: u64,
     seconds_before: f64,
     last_checkpoint: Instant,
     pending: Option<JoinHandle<Result<(), RunError>>>,
@@ -76,6 +77,7 @@ impl<'a> Recorder<'a> {
             ledger,
             started: Instant::now(),
             first_iteration: iteration,
+            last_iteration: iteration,
             seconds_before: seconds,
             last_checkpoint: Instant::now(),
             pending: None,
@@ -95,18 +97,21 @@ impl<'a> Recorder<'a> {
         let session_seconds = (now - self.started).as_secs_f64();
         let seconds = self.seconds_before + session_seconds;
         let is_last = iteration >= run.iterations;
-        if iteration % run.metrics_every == 0 || is_last {
+        let before = std::mem::replace(&mut self.last_iteration, iteration);
+        // An iteration with more rows than others counts for several, so a multiple may be passed over.
+        let has_passed = |every: u64| iteration / every > before / every;
+        if has_passed(run.metrics_every) || is_last {
             let seen = self.ledger.measures_seen();
             let appended = self.log.append(&MetricsRow::of(scheduler, self.config.goal(), seconds, Some(&seen)));
             appended.map_err(RunError::io("append to", &self.log_path))?;
         }
         let by_time = (now - self.last_checkpoint).as_secs_f64() >= run.checkpoint_seconds;
-        let by_iterations = run.checkpoint_iterations.is_some_and(|every| iteration % every == 0);
+        let by_iterations = run.checkpoint_iterations.is_some_and(has_passed);
         // The last state is saved by the driver, with the archives.
         if (by_time || by_iterations) && !is_last {
             self.start_checkpoint(scheduler)?;
         }
-        if iteration == 1 {
+        if before == 0 {
             self.note_if_nothing_accepted(scheduler);
         }
         self.watch.iteration(&Progress {

@@ -21,6 +21,9 @@ pub struct Manifest {
     pub format: u32,
     /// Everything about the run, with all defaults filled in.
     pub config: RunConfig,
+    /// What the algorithm chose for problem and budget, and why; for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
     /// What made the folder.
     pub versions: Versions,
     /// Where it was made: results are promised to be bit-identical for the same version and machine type.
@@ -57,6 +60,7 @@ impl Manifest {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             format: FORMAT,
+            choices: config.reasons(),
             config,
             versions: Versions { luminary: env!("CARGO_PKG_VERSION").into(), checkpoint: CHECKPOINT_VERSION },
             host: Host::this(),

@@ -2,6 +2,8 @@
 
 mod auto;
 
+pub use auto::MANY_COMPONENTS;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -105,6 +107,11 @@ impl Preset {
     /// Whether the algorithm needs gradients.
     pub fn needs_gradients(self) -> bool {
         matches!(self, Self::CmaMega | Self::CmaMaega)
+    }
+
+    /// Whether the archive keeps a threshold in each cell that anneals.
+    pub fn has_thresholds(self) -> bool {
+        matches!(self, Self::CmaMae | Self::CmaMaega | Self::CmaMaegaDf | Self::Auto)
     }
 
     /// Whether an iteration may have more rows than its emitters' batch sizes, because gradients are estimated now and then.
@@ -256,9 +263,7 @@ impl PresetConfig {
     fn acceptance(&self) -> Acceptance {
         let (learning_rate, min_f) = (self.learning_rate, self.min_f);
         match self.preset {
-            Preset::CmaMae | Preset::CmaMaega | Preset::CmaMaegaDf | Preset::Auto => {
-                Acceptance::Soft { learning_rate, min_f }
-            }
+            preset if preset.has_thresholds() => Acceptance::Soft { learning_rate, min_f },
             // Thresholds that never move: the archive has no say in the ranking.
             Preset::CmaEs => Acceptance::Soft { learning_rate: LearningRate::Fixed(0.0), min_f },
             _ => Acceptance::Elitist,

@@ -86,7 +86,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::new(
         "algorithm.strategy",
         Kind::Choice(strategies),
-        is("\"cma_es\""),
+        follows("`cma_es`; with `auto` `lm_ma_es` from 200 components on", "\"cma_es\""),
         "the distribution that adapts, see `luminary list`",
     )
     .scope(Scope::Ranked),
