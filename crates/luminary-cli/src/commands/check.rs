@@ -94,7 +94,8 @@ fn print_start(check: &Check, config: &RunConfig) -> io::Result<()> {
     }
     let extras: String = check.extras.iter().map(|(name, values)| format!(", {name} {values:?}")).collect();
     let minimised = if config.goal() == Goal::Minimise { " (minimised)" } else { "" };
-    let (objective, measures) = (check.objective, &check.measures);
+    let objective = check.objective;
+    let measures = &check.measures;
     writeln!(
         io::stdout(),
         "evaluation   objective {objective:?}{minimised}, measures {measures:?}{extras} at the start"

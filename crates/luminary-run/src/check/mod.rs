@@ -164,7 +164,8 @@ fn warnings(check: &Check, goal: Goal, acceptance: Acceptance, jacobian: Option<
     if let Acceptance::Soft { min_f, .. } = acceptance
         && goal.turn(check.objective) <= min_f
     {
-        let (objective, min_f) = (check.objective, goal.turn(min_f));
+        let objective = check.objective;
+        let min_f = goal.turn(min_f);
         let better = match goal {
             Goal::Maximise => "above",
             Goal::Minimise => "below",

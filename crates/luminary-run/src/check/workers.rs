@@ -68,25 +68,34 @@ impl Workers {
     ///
     /// # Errors
     /// A worker that does not start.
+    #[cfg(unix)]
     pub(super) fn start_others(&mut self, config: &RunConfig) -> Result<(), RunError> {
-        #[cfg(unix)]
-        if let Some(external) = external(config) {
-            for worker in 1..external.workers {
-                let started = std::time::Instant::now();
-                self.evaluators.push(start_worker(config, worker, None)?);
-                self.start_seconds = self.start_seconds.max(started.elapsed().as_secs_f64());
-            }
+        let n_workers = external(config).map_or(1, |external| external.workers);
+        for worker in 1..n_workers {
+            let started = std::time::Instant::now();
+            self.evaluators.push(start_worker(config, worker, None)?);
+            self.start_seconds = self.start_seconds.max(started.elapsed().as_secs_f64());
         }
-        let _ = config;
+        Ok(())
+    }
+
+    /// A domain has no others.
+    ///
+    /// # Errors
+    /// None.
+    #[cfg(not(unix))]
+    pub(super) fn start_others(&mut self, _: &RunConfig) -> Result<(), RunError> {
         Ok(())
     }
 
     /// What a program has said so far.
     #[cfg(unix)]
     pub(super) fn conversation(&self) -> Option<Conversation> {
-        let (entries, errors) = (self.transcript.entries(), self.transcript.errors());
-        let conversation = Conversation { entries, errors, start_seconds: self.start_seconds };
-        (!conversation.entries.is_empty()).then_some(conversation)
+        let entries = self.transcript.entries();
+        if entries.is_empty() {
+            return None;
+        }
+        Some(Conversation { entries, errors: self.transcript.errors(), start_seconds: self.start_seconds })
     }
 
     /// Has the start evaluated twice in one request, if a run would send several solutions at a time. Programs that look

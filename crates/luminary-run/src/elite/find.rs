@@ -1,6 +1,6 @@
 //! Which elite is meant.
 
-use luminary::archive::{Archive, CellArchive, CellIdx, Cells, Elite};
+use luminary::archive::{Archive, CellIdx, Cells, Elite};
 
 use super::{Choice, EliteError, EliteRecord};
 use crate::config::Goal;
@@ -67,12 +67,13 @@ fn at_measures<'a>(archive: &'a dyn Archive, measures: &[f64]) -> Result<(usize,
         return Err(EliteError::Choice { expected, found: format!("{measures:?}") });
     }
     let Some(cells) = archive.cells() else { return Ok(nearest(archive, measures)) };
-    if let Some(archive) = archive.downcast_ref::<CellArchive>() {
-        // Not every measure is a category.
-        archive.elite_at(measures).map_err(|error| EliteError::Choice {
-            expected: "measures that have a cell".into(),
-            found: format!("{measures:?} ({error})"),
-        })?;
+    if let Cells::Categorical(categorical) = cells {
+        for (i, (&measure, n_categories)) in measures.iter().zip(categorical.config().resolution()).enumerate() {
+            if measure.fract() != 0.0 || !(0.0..n_categories as f64).contains(&measure) {
+                let expected = format!("the position of a category below {n_categories} as measure {i}");
+                return Err(EliteError::Choice { expected, found: measure.to_string() });
+            }
+        }
     }
     occupied(archive, cells.cell_of(measures), measures)
 }
@@ -193,6 +194,6 @@ mod tests {
         let found = find(&*archive, Goal::Maximise, &Choice::Cell(vec![1, 0])).unwrap();
         assert_eq!(found.measures, [1.0, 0.0]);
         let wrong = find(&*archive, Goal::Maximise, &Choice::Measures(vec![0.5, 0.0])).unwrap_err().to_string();
-        assert!(wrong.starts_with("expected measures that have a cell, found [0.5, 0.0]"), "{wrong}");
+        assert_eq!(wrong, "expected the position of a category below 2 as measure 0, found 0.5");
     }
 }

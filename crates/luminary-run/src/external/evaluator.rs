@@ -128,8 +128,8 @@ impl ExternalEvaluator {
             Protocol::Files => {
                 let root = Arc::new(WorkRoot::new(&config.files.clone().unwrap_or_default(), work)?);
                 let new = |index| {
-                    let (config, directory) = (config.clone(), directory.clone());
-                    FilesWorker::new(index, config, directory, shape, root.clone(), transcript.clone())
+                    let root = root.clone();
+                    FilesWorker::new(index, config.clone(), directory.clone(), shape, root, transcript.clone())
                 };
                 Workers::Files(numbers.map(new).collect())
             }

@@ -36,6 +36,8 @@ pub struct Elites {
     pub extras: Vec<Vec<f64>>,
 }
 
+const NO_ELITE: &str = "expected at least one elite, found none";
+
 /// What the rows of a run look like.
 struct Shape {
     solution_dim: usize,
@@ -70,7 +72,7 @@ impl Elites {
         for path in &config.archive.from {
             let some = if path.is_dir() { of_run(path, &shape) } else { of_table(path, &shape) }?;
             if some.objectives.is_empty() {
-                return Err(refused(path, "expected at least one elite, found none"));
+                return Err(refused(path, NO_ELITE));
             }
             all.append(some);
         }
@@ -200,6 +202,9 @@ fn of_table(path: &Path, shape: &Shape) -> Result<Elites, RunError> {
 }
 
 fn elites_of(columns: &Columns, shape: &Shape) -> Result<Elites, String> {
+    if columns.is_empty() {
+        return Err(NO_ELITE.into());
+    }
     let extra = |column: &ExtraColumn| {
         let names: Vec<String> = column_names(&column.name, column.width).collect();
         columns.rows(&column.name, &names)

@@ -24,8 +24,8 @@ impl Columns {
             let values: Vec<&str> = line.split(',').collect();
             if values.len() != names.len() {
                 // The names are line 1.
-                let (line, expected, found) = (number + 2, names.len(), values.len());
-                return Err(format!("line {line}: expected {expected} values, found {found}"));
+                let line = number + 2;
+                return Err(format!("line {line}: expected {} values, found {}", names.len(), values.len()));
             }
             for (name, value) in names.iter().zip(values) {
                 columns.push(name, value.trim().parse().ok());
@@ -33,6 +33,11 @@ impl Columns {
             columns.n_rows += 1;
         }
         Ok(columns)
+    }
+
+    /// Whether there is no row.
+    pub(super) fn is_empty(&self) -> bool {
+        self.n_rows == 0
     }
 
     /// Adds a number to a column.
