@@ -27,7 +27,7 @@ def test_other_arguments_are_refused_with_each_difference(place, tmp_path):
     luminary.run(sphere, iterations=3, seed=1, **where, **SETTINGS)
     for changed, word in [
         ({"seed": 2}, r"seed: 1 in the (run folder|checkpoint), 2 asked for"),
-        ({"algorithm": "cma_me_imp"}, "asked for"),
+        ({"algorithm": "cma_me"}, "asked for"),
         ({"dims": [30, 20]}, r"resolution\[0\]: 20 in the (run folder|checkpoint), 30 asked for"),
         ({"batch_size": 9}, "asked for"),
         ({"ranges": [(-2, 2), (-2, 3)]}, "asked for"),

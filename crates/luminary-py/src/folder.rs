@@ -118,8 +118,8 @@ impl NativeFolder {
         })
     }
 
-    /// Saves a run, writes its archives, its summary and where it stands, and closes the folder. A run that has failed has a
-    /// cause.
+    /// Saves a run, writes its archives, its summary and where it stands, and closes the folder. A run that has failed
+    /// has a cause.
     #[pyo3(signature = (run, seconds, cause=None))]
     fn finish(&self, py: Python<'_>, run: &NativeRun, seconds: f64, cause: Option<String>) -> PyResult<()> {
         py.detach(|| {

@@ -132,8 +132,8 @@ impl NativeRun {
 
     /// Runs the engine's loop until this many iterations are done, or `after_iteration` returns a true value.
     ///
-    /// An iteration at a time, so that the run is at rest while `after_iteration` looks at it. Rows without a value are written
-    /// down in the run folder, if there is one.
+    /// An iteration at a time, so that the run is at rest while `after_iteration` looks at it. Rows without a value are
+    /// written down in the run folder, if there is one.
     #[pyo3(signature = (evaluator, iterations, after_iteration, folder=None))]
     fn run(
         &self,

@@ -111,8 +111,8 @@ pub enum RunError {
     },
     /// What is stored is the state of another run than the one that is to go on.
     #[error(
-        "{} belongs to another run than the one asked for, and cannot go on as it:{}\n  help: ask for what is stored, or choose \
-         another folder or file", .path.display(), .differences.iter().map(|it| format!("\n  {}", it.words(.place))).collect::<String>()
+        "{} belongs to another run than the one asked for, and cannot go on as it:{}\n  help: ask for what is stored, or \
+         choose another folder or file", .path.display(), difference_lines(.place, .differences)
     )]
     OtherRun {
         /// The folder or file.
@@ -123,7 +123,10 @@ pub enum RunError {
         differences: Vec<Difference>,
     },
     /// The folder was removed or replaced while the run was going on.
-    #[error("the run folder {} was removed, moved or replaced while the run was going on; nothing more is written", .path.display())]
+    #[error(
+        "the run folder {} was removed, moved or replaced while the run was going on; nothing more is written",
+        .path.display()
+    )]
     FolderGone {
         /// The folder.
         path: PathBuf,
@@ -199,6 +202,10 @@ impl RunError {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
     }
+}
+
+fn difference_lines(place: &str, differences: &[Difference]) -> String {
+    differences.iter().map(|difference| format!("\n  {}", difference.words(place))).collect()
 }
 
 fn pid_text(pid: &Option<u32>) -> String {

@@ -1,7 +1,7 @@
 //! Texts of other programs, made harmless.
 
-/// A text from outside with its control characters spelled out: raw ones could clear the screen, rename the window or fill
-/// the clipboard of whoever reads it.
+/// A text from outside with its control characters spelled out: raw ones could clear the screen, rename the window or
+/// fill the clipboard of whoever reads it.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use luminary_run::RunError;
 use luminary_run::config::{Override, RunConfig};
 use luminary_run::driver::{ResumeOptions, Run};
 use luminary_run::folder::{MeasuresSeen, State};
@@ -76,7 +77,11 @@ fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Result<Option<Summary>, Fa
     let folder = run.path().to_owned();
     let executed = run.execute(stop, watch.as_mut());
     drop(watch);
-    let summary = executed.map_err(|error| Failure::Stopped(error, folder))?;
+    let summary = executed.map_err(|error| match error {
+        // It never began, and resuming would not help.
+        RunError::NoEvaluator { .. } => Failure::Run(error),
+        error => Failure::Stopped(error, folder),
+    })?;
     if summary.status == State::Interrupted {
         let hint = format!("continue with: luminary resume {}", quoted(&summary.folder));
         eprintln!("stopped after iteration {} and saved; {hint}", grouped(summary.iterations));

@@ -31,8 +31,7 @@ n = 4
 measures = [[-2.0, 2.0], [-2.0, 2.0]]
 [evaluator]
 command = ["python3", "program.py"]
-time_limit = 0.5
-request_time_limit = 0.5
+time_limit = 20.0
 start_time_limit = 20.0
 retries = 0
 [archive]
@@ -84,7 +83,8 @@ fn each_fault_ends_the_run_with_its_cause() {
         ("reported", "result = {'error': 'mesh is broken'}", "pass", "mesh is broken"),
     ] {
         let lab = lab("pass", row, request);
-        let answer = run(&lab, &["--quiet"]);
+        let limit = if cause.contains("0.5 s") { "evaluator.time_limit=0.5" } else { "evaluator.time_limit=20" };
+        let answer = run(&lab, &["--quiet", "--set", limit]);
         assert!(answer.code == Some(1), "{name}: {:?} {}", answer.code, answer.stderr);
         let answer = answer.fails(1, &["continue with: luminary resume run"]);
         assert!(answer.stderr.contains(cause), "{name}: {}", answer.stderr);
@@ -210,10 +210,16 @@ fn control_characters_reach_neither_terminal_nor_logs() {
 fn a_killed_run_leaves_nothing_in_the_temporary_folder() {
     let lab = Lab::new();
     fs::write(lab.path("sim.sh"), "#!/bin/sh\nsleep 0.05\necho 1 0.5 0.5 > \"$2\"\n").unwrap();
-    let config = "problem = { n = 2, measures = [[-2, 2], [-2, 2]] }\n\
-                  evaluator = { command = ['sh', 'sim.sh', '{params}', '{result}'], protocol = 'files', files = { format = 'text' } }\n\
-                  archive.resolution = 10\nalgorithm = { emitters = 1, batch_size = 4 }\nrun.checkpoint_iterations = 1\n";
-    let config = config.replace("'sim.sh'", &format!("'{}'", lab.path("sim.sh").display()));
+    let config = r#"
+problem = { n = 2, measures = [[-2, 2], [-2, 2]] }
+archive.resolution = 10
+algorithm = { emitters = 1, batch_size = 4 }
+run.checkpoint_iterations = 1
+[evaluator]
+command = ["sh", "{directory}/sim.sh", "{params}", "{result}"]
+protocol = "files"
+files.format = "text"
+"#;
     fs::write(lab.path("run.toml"), config).unwrap();
     fs::create_dir(lab.path("tmp")).unwrap();
     let command = |arguments: &[&str]| {

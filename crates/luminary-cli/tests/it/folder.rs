@@ -43,12 +43,12 @@ fn a_manifest_that_was_edited_is_refused_with_each_difference() {
     edit(&manifest, |value| {
         value["config"]["run"]["seed"] = 8.into();
         value["config"]["problem"]["domain"]["name"] = "lp-rastrigin".into();
-        value["config"]["algorithm"]["preset"] = "cma_me_imp".into();
+        value["config"]["algorithm"]["preset"] = "cma_me".into();
     });
     let texts = [
         "run.seed: 7 in the checkpoint, 8 asked for",
         "problem.domain.name: lp-sphere in the checkpoint, lp-rastrigin asked for",
-        "algorithm.preset: cma_mae in the checkpoint, cma_me_imp asked for",
+        "algorithm.preset: cma_mae in the checkpoint, cma_me asked for",
     ];
     lab.call(&["resume", "run", "--iterations", "20"]).fails(2, &texts);
     fs::write(&manifest, original).unwrap();
@@ -63,7 +63,7 @@ fn a_checkpoint_of_another_run_is_refused() {
     for (name, other, text) in [
         ("seed", ["--seed", "9"], "run.seed: 9 in the checkpoint, 7 asked for"),
         ("domain", ["--domain", "lp-rastrigin"], "problem.domain.name: lp-rastrigin in the checkpoint"),
-        ("algorithm", ["--algorithm", "cma_me_imp"], "algorithm.preset: cma_me_imp in the checkpoint"),
+        ("algorithm", ["--algorithm", "cma_me"], "algorithm.preset: cma_me in the checkpoint"),
     ] {
         // The last of two equal flags would be an error, so that the one to replace is left out.
         let flags: Vec<&str> =

@@ -4,8 +4,8 @@ use super::resolve::MAX_THREADS;
 use super::{ProblemConfig, RunConfig, RunSettings};
 
 impl RunConfig {
-    /// Checks values that a reader of configuration files refuses. What concerns archives and emitters the engine checks when
-    /// it builds them.
+    /// Checks values that a reader of configuration files refuses. What concerns archives and emitters the engine
+    /// checks when it builds them.
     ///
     /// # Errors
     /// The first setting that is wrong, in words.

@@ -1,5 +1,5 @@
-//! What is learnt from every batch on its way to the engine: rows without a value, measures outside their bounds, and what
-//! the evaluator has to say.
+//! What is learnt from every batch on its way to the engine: rows without a value, measures outside their bounds, and
+//! what the evaluator has to say.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

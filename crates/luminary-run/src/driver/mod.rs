@@ -145,8 +145,8 @@ impl Run {
     /// checkpoint starts again.
     ///
     /// # Errors
-    /// A folder without a run or in use, one whose checkpoints are all damaged or belong to another run, or options that no
-    /// configuration may have. The folder is as it was then.
+    /// A folder without a run or in use, one whose checkpoints are all damaged or belong to another run, or options
+    /// that no configuration may have. The folder is as it was then.
     pub fn resume(path: &Path, options: ResumeOptions) -> Result<Self, RunError> {
         let threads = options.threads.map(check_threads).transpose()?;
         let (folder, mut manifest) = RunFolder::open(path)?;
@@ -197,8 +197,8 @@ impl Run {
     /// Runs until all iterations are done or a stop is requested, and writes checkpoint, archives and summary.
     ///
     /// # Errors
-    /// When evaluation fails or the folder cannot be written. Unless it is the folder that failed, checkpoint, archives and
-    /// summary are those of the last iteration that was told, and the run can go on from there.
+    /// When evaluation fails or the folder cannot be written. Unless it is the folder that failed, checkpoint, archives
+    /// and summary are those of the last iteration that was told, and the run can go on from there.
     pub fn execute(mut self, stop: &StopFlag, watch: &mut dyn Watch) -> Result<Summary, RunError> {
         let evaluator = match self.evaluator.take() {
             Some(evaluator) => evaluator,

@@ -28,7 +28,8 @@ pub struct Restored {
     pub damaged: Vec<CheckpointFileError>,
 }
 
-/// Restores a run that is to go on; one without a checkpoint starts at its beginning. Damaged checkpoints are put aside.
+/// Restores a run that is to go on; one without a checkpoint starts at its beginning. Damaged checkpoints are put
+/// aside.
 ///
 /// # Errors
 /// When all checkpoints are damaged or the newest is that of another run, or the journal does not belong to it.

@@ -151,7 +151,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// A process could not be started for this job: that is nobody's fault but the machine's, and the rows wait for another.
+    /// A process could not be started for this job: that is nobody's fault but the machine's, and the rows wait for
+    /// another.
     pub(super) fn job_lost(&mut self, event: WorkerEvent, job: Job) {
         self.report.push_event(event.clone());
         if self.count_worker_failure(&event) {
@@ -206,8 +207,8 @@ impl<'a> Batch<'a> {
         self.fatal.get_or_insert(error);
     }
 
-    /// What became of the batch, what happened on the way if it has ended with an error, and what went wrong since the last
-    /// good evaluation.
+    /// What became of the batch, what happened on the way if it has ended with an error, and what went wrong since the
+    /// last good evaluation.
     pub(super) fn finish(mut self) -> (Result<(), ExternalError>, EvaluationReport, InARow) {
         self.report.failures.sort_by_key(|failure| failure.row);
         (self.fatal.map_or(Ok(()), Err), self.report, self.in_a_row)

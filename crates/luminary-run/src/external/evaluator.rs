@@ -44,8 +44,8 @@ enum Workers {
 }
 
 impl ExternalEvaluator {
-    /// Checks the configuration and starts the workers. JSON-lines workers have said hello when this returns; those that
-    /// did not are left out, as long as one is left, and the report of the first batch has them.
+    /// Checks the configuration and starts the workers. JSON-lines workers have said hello when this returns; those
+    /// that did not are left out, as long as one is left, and the report of the first batch has them.
     ///
     /// # Errors
     ///
@@ -69,8 +69,8 @@ impl ExternalEvaluator {
         Self::start_at(config, shape, stop, None)
     }
 
-    /// Like [`start_with_stop_flag`](Self::start_with_stop_flag). The files protocol works in the given folder, unless the
-    /// configuration names another; without either in a temporary one.
+    /// Like [`start_with_stop_flag`](Self::start_with_stop_flag). The files protocol works in the given folder, unless
+    /// the configuration names another; without either in a temporary one.
     ///
     /// # Errors
     ///
@@ -153,9 +153,9 @@ impl ExternalEvaluator {
     ///
     /// # Errors
     ///
-    /// Buffers whose lengths do not fit each other; a failed row if the policy is to abort; workers of which none starts
-    /// any more or that fail again and again; the stop flag. After an error all outputs are to be ignored; the next call
-    /// starts afresh.
+    /// Buffers whose lengths do not fit each other; a failed row if the policy is to abort; workers of which none
+    /// starts any more or that fail again and again; the stop flag. After an error all outputs are to be ignored; the
+    /// next call starts afresh.
     pub fn evaluate(
         &mut self,
         solutions: &[f64],
@@ -167,8 +167,8 @@ impl ExternalEvaluator {
         result.map(|()| report)
     }
 
-    /// Like [`evaluate`](Self::evaluate), but says of each row that has failed for good when it has, and what happened also
-    /// if the batch ends with an error.
+    /// Like [`evaluate`](Self::evaluate), but says of each row that has failed for good when it has, and what happened
+    /// also if the batch ends with an error.
     pub fn evaluate_told(
         &mut self,
         solutions: &[f64],

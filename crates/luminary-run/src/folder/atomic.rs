@@ -39,8 +39,8 @@ fn write_and_rename(
     fs::rename(temporary, path)
 }
 
-/// Makes the temporary file. What a killed process has left there is removed, and so is a link, which is never followed:
-/// it would lead the writing to wherever somebody wants.
+/// Makes the temporary file. What a killed process has left there is removed, and so is a link, which is never
+/// followed: it would lead the writing to wherever somebody wants.
 fn create(temporary: &Path) -> io::Result<File> {
     let create_new = || File::options().write(true).create_new(true).open(temporary);
     match create_new() {

@@ -1,8 +1,9 @@
 //! Checkpoint files: the engine's state, compressed, with its own checksum.
 //!
 //! Layout: the magic bytes `LUMIRUN1`, the CRC-32 of all that follows (little-endian u32), the length of the state
-//! before compression (u64), the iteration (u64), the seconds spent (f64), then the state as zstd. In run folders a note of
-//! which run this is the state of ([`Origin`]), as compressed JSON, stands before the state, in a frame that zstd skips.
+//! before compression (u64), the iteration (u64), the seconds spent (f64), then the state as zstd. In run folders a
+//! note of which run this is the state of ([`Origin`]), as compressed JSON, stands before the state, in a frame that
+//! zstd skips.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

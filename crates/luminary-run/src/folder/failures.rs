@@ -32,6 +32,14 @@ pub struct Failure<'a> {
     pub output: &'a [String],
 }
 
+impl Failure<'_> {
+    /// What happened, with the last line that the evaluator wrote: that of a traceback names the exception.
+    fn words(&self) -> String {
+        let output = self.output.iter().rev().find(|line| !line.trim().is_empty());
+        output.map_or(self.cause.to_owned(), |line| format!("{}; its last output: {line}", self.cause))
+    }
+}
+
 /// A line of the log.
 #[derive(Serialize)]
 struct Line<'a> {
@@ -47,7 +55,8 @@ struct Line<'a> {
     solution: &'a [f64],
 }
 
-/// The log of rows without a value, to be written from wherever such a row is noticed. The file is made with its first line.
+/// The log of rows without a value, to be written from wherever such a row is noticed. The file is made with its first
+/// line.
 #[derive(Debug)]
 pub struct FailureLog {
     path: PathBuf,
@@ -91,7 +100,7 @@ impl FailureLog {
         if inner.causes.contains_key(&ticket) {
             return;
         }
-        inner.causes.insert(ticket, failure.cause.to_owned());
+        inner.causes.insert(ticket, failure.words());
         inner.n_lines += 1;
         if inner.n_lines > MAX_LINES {
             return;
@@ -164,7 +173,7 @@ mod tests {
         assert_eq!((&line["iteration"], &line["ticket"], &line["seed"]), (&4.into(), &7.into(), &3.into()));
         assert_eq!((&line["kind"], &line["cause"]), (&"crash".into(), &"exited with code 3".into()));
         assert_eq!((&line["output"][0], &line["solution"][1]), (&"Traceback".into(), &"NaN".into()));
-        assert_eq!(log.first_cause().as_deref(), Some("exited with code 3"));
+        assert_eq!(log.first_cause().as_deref(), Some("exited with code 3; its last output: Traceback"));
         log.begin_batch(5);
         assert_eq!(log.first_cause(), None);
         assert!(log.take_error().is_none());

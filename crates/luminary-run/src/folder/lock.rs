@@ -1,9 +1,10 @@
 //! The lock of a folder: one process has it, it goes with that process, and children never have it.
 //!
-//! It is a record lock (`fcntl`), which belongs to a process. A lock of `flock` belongs to the open file, which every child
-//! that is forked has too: a process pool would keep a folder locked after its owner has closed it, and orphans would keep
-//! it locked after their parent was killed. Record locks have two edges of their own, and [`HELD`] takes care of both: they
-//! do not keep out other threads of the same process, and closing any handle of the file gives the lock up.
+//! It is a record lock (`fcntl`), which belongs to a process. A lock of `flock` belongs to the open file, which every
+//! child that is forked has too: a process pool would keep a folder locked after its owner has closed it, and orphans
+//! would keep it locked after their parent was killed. Record locks have two edges of their own, and [`HELD`] takes
+//! care of both: they do not keep out other threads of the same process, and closing any handle of the file gives the
+//! lock up.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -15,8 +16,8 @@ use std::time::{Duration, Instant};
 use super::LOCK;
 use crate::error::RunError;
 
-/// How long a lock that somebody has is tried again: a process that was killed has its locks until the system has cleared
-/// its memory, and whoever only tells results is done in a moment.
+/// How long a lock that somebody has is tried again: a process that was killed has its locks until the system has
+/// cleared its memory, and whoever only tells results is done in a moment.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -80,8 +81,8 @@ impl FolderLock {
 
     /// Whether the folder is still the one that was locked: not removed, moved or replaced by another.
     ///
-    /// The lock is taken again, in case somebody in this process has opened and closed the file, as whoever copies the whole
-    /// folder does.
+    /// The lock is taken again, in case somebody in this process has opened and closed the file, as whoever copies the
+    /// whole folder does.
     pub(super) fn is_in_place(&self) -> bool {
         let Some(file) = &self.file else { return false };
         let Ok(locked) = file.metadata() else { return false };

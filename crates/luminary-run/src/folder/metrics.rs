@@ -79,8 +79,8 @@ pub struct MetricsLog {
 }
 
 impl MetricsLog {
-    /// Opens the log and forgets every line after `iteration`, and a line that was not written to its end. Lines before it
-    /// stay, also those that do not read.
+    /// Opens the log and forgets every line after `iteration`, and a line that was not written to its end. Lines before
+    /// it stay, also those that do not read.
     pub fn open(path: &Path, iteration: u64) -> io::Result<Self> {
         let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
         let kept = complete_rows(&fs::read(path)?).take_while(|(row, _)| row.iteration <= iteration).last();
