@@ -10,6 +10,7 @@ import numpy as np
 from luminary._evaluator import Evaluator, Negated
 from luminary._native import NativeFolder, NativeRun, read_checkpoint
 from luminary._native import presets as _native_presets
+from luminary._notebook import Shown, archive_facts
 from luminary._run_log import Log
 from luminary._seed import native_seed
 from luminary._tickets import Ticket, Told, check_count, one_result
@@ -32,7 +33,7 @@ def presets() -> dict[str, str]:
     return {name: description for name, description, _ in _native_presets()}
 
 
-class Run:
+class Run(Shown):
     """A run of a named algorithm: the engine's scheduler with its archives, to be asked and told.
 
     Args:
@@ -238,6 +239,13 @@ class Run:
         """A copy of the elitist archive of everything told: what a run is judged by."""
         return self._as_archive(self._native.result_archive(), is_result=True)
 
+    def _facts(self):
+        counts = {"iterations": f"{self.iterations:,}", "evaluations": f"{self.evaluations:,}"}
+        return {**counts, **archive_facts(self.result_archive)}
+
+    def _shown_archive(self):
+        return self.result_archive
+
     def _as_archive(self, native, is_result):
         settings = self._native.archive_settings(is_result)
         archive = GridArchive(**settings) if "dims" in settings else CVTArchive(**settings)
@@ -245,8 +253,8 @@ class Run:
         return archive
 
 
-@dataclass
-class RunResult:
+@dataclass(repr=False)
+class RunResult(Shown):
     """What :func:`run` returns."""
 
     #: The elitist archive of everything evaluated.
@@ -262,6 +270,13 @@ class RunResult:
     def best(self):
         """The best elite as a dict."""
         return self.archive.best_elite
+
+    def _facts(self):
+        failed = {"failed evaluations": f"{self.run.invalid:,}"} if self.run.invalid else {}
+        return {**self.run._facts(), **failed}
+
+    def _shown_archive(self):
+        return self.archive
 
 
 def run(

@@ -48,6 +48,8 @@ class ProximityArchive(NearestArchive):
         [0, 2]
     """
 
+    _can_be_full = False
+
     def __init__(
         self,
         *,
