@@ -14,7 +14,7 @@ pub(crate) use by_hand::{ask, create, tell};
 pub(crate) use look::{check, list, show};
 #[cfg(feature = "lsi")]
 pub(crate) use lsi::lsi;
-pub(crate) use plot::{plot, report};
+pub(crate) use plot::{plot, read_range, read_size, report};
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::{demo, resume, run};
 pub(crate) use sweep::{sweep, trial};

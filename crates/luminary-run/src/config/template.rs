@@ -10,9 +10,10 @@ n = 100                         # components of a solution
 
 # A program instead of a domain (see docs/external-evaluators.md): give n, the bounds of its measures, and how to start it.
 # [problem]
-# n = 10
+# n = 2
 # measures = [[-1.0, 1.0], [0.0, 5.0]]
 # measure_names = ["speed", "height"]
+# component_names = ["thigh", "shin"]  # one for each of the n components
 # objective_name = "distance"
 # goal = "maximise"             # or "minimise": then archive.min_f must be given, the worst objective worth keeping
 # [evaluator]                   # without it, `luminary create`, `ask` and `tell` drive the run by hand
