@@ -11,6 +11,7 @@ from luminary._elite import one_elite
 from luminary._evaluator import Evaluator, Negated
 from luminary._native import NativeFolder, NativeRun, read_checkpoint
 from luminary._native import presets as _native_presets
+from luminary._notebook import Shown, archive_facts
 from luminary._run_log import Log
 from luminary._run_result import RunResult
 from luminary._seed import native_seed
@@ -34,7 +35,7 @@ def presets() -> dict[str, str]:
     return {name: description for name, description, _ in _native_presets()}
 
 
-class Run:
+class Run(Shown):
     """A run of a named algorithm: the engine's scheduler with its archives, to be asked and told.
 
     Args:
@@ -239,6 +240,13 @@ class Run:
     def result_archive(self):
         """A copy of the elitist archive of everything told: what a run is judged by."""
         return self._as_archive(self._native.result_archive(), is_result=True)
+
+    def _facts(self):
+        counts = {"iterations": f"{self.iterations:,}", "evaluations": f"{self.evaluations:,}"}
+        return {**counts, **archive_facts(self.result_archive)}
+
+    def _shown_archive(self):
+        return self.result_archive
 
     def _as_archive(self, native, is_result):
         settings = self._native.archive_settings(is_result)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from luminary._elite import evaluated_again, one_elite
+from luminary._notebook import Shown
 
 if TYPE_CHECKING:
     from luminary._evaluator import Evaluator
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from luminary.archives._grid_archive import GridArchive
 
 
-@dataclass
-class RunResult:
+@dataclass(repr=False)
+class RunResult(Shown):
     """What :func:`luminary.run` returns."""
 
     #: The elitist archive of everything evaluated.
@@ -31,6 +32,13 @@ class RunResult:
     def best(self):
         """The best elite as a dict."""
         return self.archive.best_elite
+
+    def _facts(self):
+        failed = {"failed evaluations": f"{self.run.invalid:,}"} if self.run.invalid else {}
+        return {**self.run._facts(), **failed}
+
+    def _shown_archive(self):
+        return self.archive
 
     def elite(self, *, cell=None, measures=None):
         """An elite as a dict: that of a cell, that at measures, or the best.

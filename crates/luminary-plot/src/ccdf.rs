@@ -5,7 +5,6 @@ use crate::curves::{line_of, trials_note};
 use crate::error::PlotError;
 use crate::figure::{Figure, Style};
 use crate::goal::Goal;
-use crate::interval::estimate;
 use crate::lines::{self, LineFigure, LinePanel};
 use crate::scale::Range;
 
@@ -48,7 +47,7 @@ pub struct Ccdf {
 }
 
 /// Draws the percentage of cells with an elite whose objective is at least as good as x, against x: mean over trials,
-/// with a band for the 95 % confidence interval (Student's t).
+/// with a band for the 95 % confidence interval (Student's t), or with the trials themselves if they are fewer than five.
 ///
 /// # Errors
 /// If a trial has more elites than cells.
@@ -75,8 +74,7 @@ fn ccdf_panel(panel: &CcdfPanel, goal: Goal) -> Result<LinePanel, PlotError> {
             let turned = goal.turned(&thresholds);
             percentages.push(percentage_at_least(&goal.turned(trial), series.n_cells, &turned));
         }
-        let at = |i: usize| estimate(percentages.iter().map(|trial| trial[i]));
-        lines.push(line_of(&series.name, thresholds.clone(), (0..N_THRESHOLDS).map(at)));
+        lines.push(line_of(&series.name, thresholds.clone(), percentages));
     }
     Ok(LinePanel {
         title: panel.title.clone(),

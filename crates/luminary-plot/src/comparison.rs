@@ -1,7 +1,7 @@
 //! Several archives side by side with common colours: runs compared, or the blend between optimising and exploring.
 
 use crate::archive::Archive;
-use crate::color::ColorScale;
+use crate::color_scale::ColorScale;
 use crate::error::PlotError;
 use crate::figure::{Figure, Style};
 use crate::frame::{self, Area, Axis, Frame, text_width, x_tick_count};
@@ -16,7 +16,7 @@ use crate::tiles::{color_bar_margin, draw_color_bar, draw_tiles};
 pub struct NamedArchive<'a> {
     /// Heading of its heatmap.
     pub name: String,
-    /// The archive. Of more than two measures the first two are shown.
+    /// The archive. Of more than two measures the first two are shown, or those that the style chooses.
     pub archive: &'a Archive,
 }
 
@@ -38,7 +38,7 @@ pub struct Comparison<'a> {
 /// Draws small heatmaps in a grid, all with the same colours for the same objectives.
 ///
 /// # Errors
-/// If an archive does not pass [`Archive::check`].
+/// If an archive does not pass [`Archive::check`] or lacks what the style asks for.
 pub fn comparison(spec: &Comparison, style: &Style) -> Result<Figure, PlotError> {
     draw(spec, style, 0.0, |_, _| {})
 }
@@ -47,7 +47,7 @@ pub fn comparison(spec: &Comparison, style: &Style) -> Result<Figure, PlotError>
 /// acts like CMA-ES) to exploring (alpha = 1 acts like CMA-ME).
 ///
 /// # Errors
-/// If an archive does not pass [`Archive::check`].
+/// If an archive does not pass [`Archive::check`] or lacks what the style asks for.
 pub fn alpha_blend(
     title: &str,
     objective: &str,
@@ -66,12 +66,13 @@ pub fn alpha_blend(
 fn draw(spec: &Comparison, style: &Style, strip: f64, below: impl FnOnce(&mut Svg, Area)) -> Result<Figure, PlotError> {
     for named in &spec.archives {
         named.archive.check()?;
+        style.axes_of(named.archive)?;
     }
     let turned: Vec<_> = spec.archives.iter().map(|named| style.goal.turned_archive(named.archive)).collect();
     let named = |(named, archive): (&NamedArchive, _)| NamedArchive { name: named.name.clone(), archive };
     let archives = spec.archives.iter().zip(turned.iter().map(|archive| &**archive)).map(named).collect();
     let spec = &Comparison { archives, ..*spec };
-    let colors = color_scale(spec.archives.iter().map(|named| named.archive), style);
+    let colors = color_scale(spec.archives.iter().map(|named| named.archive), style)?;
     let n = spec.archives.len().max(1);
     let columns = spec.columns.unwrap_or(if n == 4 { 2 } else { n.min(4) }).clamp(1, n);
     let rows = n.div_ceil(columns);
@@ -147,7 +148,7 @@ impl Layout {
         let area = self.heatmap_area(column, row, style);
         let title = style.label_text().semibold().max_width(area.width);
         svg.text(area.x, area.y - 8.0, &named.name, title);
-        draw_tiles(svg, area, &panel::tiles(named.archive, 0, 1), colors);
+        draw_tiles(svg, area, &panel::tiles(named.archive, across(style), upwards(style)), colors);
         let (mut x, mut y) = axes(named.archive, area.width, style);
         // The heatmap is at the edge if no other stands below it.
         if self.shared && i + self.columns < self.n {
@@ -163,8 +164,18 @@ impl Layout {
 fn axes(archive: &Archive, width: f64, style: &Style) -> (Axis, Axis) {
     let n_ticks = x_tick_count(width, style).clamp(3, 4);
     let axis = |i: usize| Axis::new(&archive.measures[i].name, measure_range(archive, i), n_ticks);
-    let y = if archive.measures.len() > 1 { axis(1) } else { Axis::bare(Range::new(0.0, 1.0)) };
-    (axis(0), y)
+    let y = if archive.measures.len() > 1 { axis(upwards(style)) } else { Axis::bare(Range::new(0.0, 1.0)) };
+    (axis(across(style)), y)
+}
+
+/// The measure that runs across.
+fn across(style: &Style) -> usize {
+    style.axes.map_or(0, |axes| axes.0)
+}
+
+/// The measure that runs upwards.
+fn upwards(style: &Style) -> usize {
+    style.axes.map_or(1, |axes| axes.1)
 }
 
 fn draw_blend_arrow(svg: &mut Svg, area: Area, style: &Style) {

@@ -3,7 +3,7 @@
 use crate::archive::same_length;
 use crate::error::PlotError;
 use crate::figure::{Figure, Style};
-use crate::interval::{Estimate, estimate};
+use crate::interval::estimate;
 use crate::lines::{self, Line, LineFigure, LinePanel};
 
 /// One series: the trials of one algorithm, say.
@@ -53,8 +53,11 @@ pub struct Curves {
     pub markers: Markers,
 }
 
+/// Trials from which on a confidence interval says something: that of two is wider than any picture.
+pub(crate) const MIN_FOR_BAND: usize = 5;
+
 /// Draws the mean over trials of each series, with a band for its 95 % confidence interval (Student's t) where there are
-/// at least two trials. A note under the title says so.
+/// at least five trials, and with a thin line for each trial where there are fewer. A note under the title says so.
 ///
 /// # Errors
 /// If a trial has more values than its series has positions.
@@ -77,10 +80,7 @@ fn curve_panel(panel: &CurvePanel) -> Result<LinePanel, PlotError> {
             same_length("values of a trial", series.x.len(), trial.len())?;
         }
     }
-    let line = |series: &Series| {
-        let at = |i: usize| estimate(series.trials.iter().filter_map(|trial| trial.get(i).copied()));
-        line_of(&series.name, series.x.clone(), (0..series.x.len()).map(at))
-    };
+    let line = |series: &Series| line_of(&series.name, series.x.clone(), series.trials.clone());
     Ok(LinePanel {
         title: panel.title.clone(),
         x_label: panel.x_label.clone(),
@@ -91,19 +91,29 @@ fn curve_panel(panel: &CurvePanel) -> Result<LinePanel, PlotError> {
     })
 }
 
-pub(crate) fn line_of(name: &str, x: Vec<f64>, estimates: impl Iterator<Item = Estimate>) -> Line {
-    let (mean, band) = estimates.map(|e| (e.mean, e.half_width)).unzip();
-    Line { name: name.to_string(), x, mean, band }
+/// The mean with its band, or with the trials themselves if they are few.
+pub(crate) fn line_of(name: &str, x: Vec<f64>, trials: Vec<Vec<f64>>) -> Line {
+    let at = |i: usize| estimate(trials.iter().filter_map(|trial| trial.get(i).copied()));
+    let has_band = trials.len() >= MIN_FOR_BAND;
+    let band = |half_width: f64| if has_band { half_width } else { 0.0 };
+    let (mean, band) = (0..x.len()).map(at).map(|e| (e.mean, band(e.half_width))).unzip();
+    let trials = if (2..MIN_FOR_BAND).contains(&trials.len()) { trials } else { Vec::new() };
+    Line { name: name.to_string(), x, mean, band, trials }
 }
 
 /// What lines and bands mean; empty without repeated trials.
 pub(crate) fn trials_note(trials: impl Iterator<Item = usize>) -> String {
     let repeated: Vec<usize> = trials.filter(|&n| n > 1).collect();
-    match (repeated.iter().min(), repeated.iter().max()) {
-        (Some(few), Some(many)) if few == many => {
-            format!("mean and 95 % confidence interval (Student t) of {few} trials")
-        }
-        (Some(few), Some(many)) => format!("mean and 95 % confidence interval (Student t) of {few} to {many} trials"),
-        _ => String::new(),
+    let (few, many): (Vec<usize>, Vec<usize>) = repeated.into_iter().partition(|&n| n < MIN_FOR_BAND);
+    let bands = counted(&many).map(|n| format!("mean and 95 % confidence interval (Student t) of {n} trials"));
+    let lines = counted(&few).map(|n| format!("mean of {n} trials and each of them"));
+    bands.into_iter().chain(lines).collect::<Vec<_>>().join(" · ")
+}
+
+/// `5`, or `5 to 20`.
+fn counted(trials: &[usize]) -> Option<String> {
+    match (trials.iter().min()?, trials.iter().max()?) {
+        (few, many) if few == many => Some(few.to_string()),
+        (few, many) => Some(format!("{few} to {many}")),
     }
 }

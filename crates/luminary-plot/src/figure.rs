@@ -5,11 +5,12 @@ use std::sync::{Arc, OnceLock};
 use resvg::tiny_skia;
 use resvg::usvg::{self, fontdb};
 
+use crate::archive::Archive;
 use crate::color::ColorMap;
+use crate::color_scale::Spacing;
 use crate::error::PlotError;
 use crate::font;
 use crate::goal::Goal;
-use crate::scale::Range;
 use crate::svg::{SHARP_PIXELS, SHARP_PIXELS_RESVG, Svg, TextStyle};
 
 /// Longest side of a PNG in pixels.
@@ -24,16 +25,28 @@ pub struct Style {
     pub font_size: f64,
     /// Colours of objectives.
     pub color_map: ColorMap,
-    /// Objectives at the two ends of the colours; those of the data if absent.
+    /// Objectives at the two ends of the colours; those of the data, without outliers, if absent. Arrows at the ends of the
+    /// colour bar say that there are objectives outside.
     pub color_range: Option<(f64, f64)>,
+    /// How objectives are spaced along the colours.
+    pub spacing: Spacing,
+    /// The measures that heatmaps show across and upwards, counted from 0; all pairs, or the first two, if absent.
+    pub axes: Option<(usize, usize)>,
     /// Whether higher or lower objectives are better.
     pub goal: Goal,
 }
 
 impl Default for Style {
     fn default() -> Self {
-        let (color_map, goal) = (ColorMap::Viridis, Goal::Maximise);
-        Self { size: None, font_size: 12.0, color_map, color_range: None, goal }
+        Self {
+            size: None,
+            font_size: 12.0,
+            color_map: ColorMap::Viridis,
+            color_range: None,
+            spacing: Spacing::Linear,
+            axes: None,
+            goal: Goal::Maximise,
+        }
     }
 }
 
@@ -46,9 +59,20 @@ impl Style {
         (keep(w, width), keep(h, height))
     }
 
-    /// The chosen range of colours, for turned objectives.
-    pub(crate) fn turned_color_range(&self) -> Option<Range> {
-        self.color_range.map(|(low, high)| Range::new(self.goal.turn(low), self.goal.turn(high)))
+    /// The chosen measures.
+    ///
+    /// # Errors
+    /// If the archive does not have them, or if they are the same.
+    pub(crate) fn axes_of(&self, archive: &Archive) -> Result<Option<(usize, usize)>, PlotError> {
+        let n_measures = archive.measures.len();
+        match self.axes {
+            Some((x, y)) if x >= n_measures || y >= n_measures || x == y => Err(PlotError::Shape {
+                what: "measures of a heatmap",
+                expected: format!("two different ones of the {n_measures} measures, counted from 0"),
+                found: format!("{x} and {y}"),
+            }),
+            axes => Ok(axes),
+        }
     }
 
     pub(crate) fn font(&self) -> f64 {

@@ -49,6 +49,38 @@ pub(crate) fn fit(text: &str, size: f64, weight: Weight, max_width: f64) -> Stri
     kept
 }
 
+/// The text in at most `max_lines` lines that are no wider than `max_width`, broken between words where possible; the last
+/// line is cut if it must be.
+pub(crate) fn lines(text: &str, size: f64, weight: Weight, max_width: f64, max_lines: usize) -> Vec<String> {
+    let mut rest = text;
+    let mut lines = Vec::new();
+    while lines.len() + 1 < max_lines && text_width(rest, size, weight) > max_width {
+        let (line, after) = rest.split_at(break_after(rest, size, weight, max_width));
+        lines.push(line.trim_end().to_string());
+        rest = after.trim_start();
+    }
+    lines.push(fit(rest, size, weight, max_width));
+    lines
+}
+
+/// How many bytes of a text that is too wide stand on its first line, at least one character.
+fn break_after(text: &str, size: f64, weight: Weight, max_width: f64) -> usize {
+    let mut used = 0.0;
+    let mut after_word = 0;
+    for (start, c) in text.char_indices() {
+        let end = start + c.len_utf8();
+        used += text_width(&text[start..end], size, weight);
+        // A space at the end of a line needs no room.
+        if used > max_width && !c.is_whitespace() {
+            return if after_word > 0 { after_word } else { start.max(text.chars().next().map_or(0, char::len_utf8)) };
+        }
+        if c.is_whitespace() || matches!(c, '_' | '-' | '/' | ',') {
+            after_word = end;
+        }
+    }
+    text.len()
+}
+
 /// Advance widths in ems of the characters below U+2600; zero where the font has no glyph.
 fn widths(weight: Weight) -> &'static [f64] {
     static TABLES: [OnceLock<Vec<f64>>; 2] = [OnceLock::new(), OnceLock::new()];
@@ -83,6 +115,16 @@ mod tests {
         assert!(cut.ends_with('…') && text_width(&cut, 12.0, Weight::Regular) <= 100.0, "{cut}");
         assert!(cut.starts_with("measure m"));
         assert_eq!(fit("short", 12.0, Weight::Regular, 100.0), "short");
+    }
+
+    #[test]
+    fn lines_break_between_words_or_anywhere() {
+        let broken = |text: &str, width: f64| lines(text, 10.0, Weight::Regular, width, 3);
+        assert_eq!(broken("one two three", 45.0), ["one two", "three"]);
+        assert_eq!(broken("snake_case_name", 60.0), ["snake_case_", "name"]);
+        assert_eq!(broken("short", 60.0), ["short"]);
+        let without_gaps = broken(&"W".repeat(60), 100.0);
+        assert!(without_gaps.len() == 3 && without_gaps[2].ends_with('…'), "{without_gaps:?}");
     }
 
     #[test]

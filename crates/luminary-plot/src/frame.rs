@@ -7,6 +7,8 @@ use crate::svg::{Anchor, FAINT, MUTED, Svg, TextStyle};
 
 /// Length of a tick mark.
 const TICK: f64 = 4.0;
+/// Lines of a title, and of the notes under it.
+const MAX_HEADING_LINES: usize = 3;
 
 /// A rectangle of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -172,15 +174,19 @@ pub(crate) fn y_tick_count(height: f64, style: &Style) -> usize {
 pub(crate) fn draw_heading(svg: &mut Svg, page: Area, title: &str, note: &str, style: &Style) -> Area {
     let mut top = 0.0;
     if !title.is_empty() {
-        let text = style.title_text().max_width(page.width);
-        top += text.size;
-        svg.text(page.x, page.y + top, title, text);
+        let text = style.title_text();
+        for line in font::lines(title, text.size, text.weight, page.width, MAX_HEADING_LINES) {
+            top += text.size * if top > 0.0 { 1.25 } else { 1.0 };
+            svg.text(page.x, page.y + top, &line, text);
+        }
         top += text.size * 0.3;
     }
     if !note.is_empty() {
-        let text = style.note_text().max_width(page.width);
-        top += text.size * 1.2;
-        svg.text(page.x, page.y + top, note, text);
+        let text = style.note_text();
+        for line in font::lines(note, text.size, text.weight, page.width, MAX_HEADING_LINES) {
+            top += text.size * 1.2;
+            svg.text(page.x, page.y + top, &line, text);
+        }
         top += text.size * 0.3;
     }
     if top > 0.0 {

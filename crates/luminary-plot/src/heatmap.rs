@@ -1,7 +1,7 @@
 //! Heatmaps: the objective of each cell as colour, over the measures.
 
 use crate::archive::Archive;
-use crate::color::ColorScale;
+use crate::color_scale::ColorScale;
 use crate::error::PlotError;
 use crate::figure::{Figure, Style};
 use crate::frame::{self, Area, Axis, Frame, x_tick_count, y_tick_count};
@@ -12,6 +12,9 @@ use crate::tiles::{color_bar_margin, draw_color_bar, draw_tiles};
 
 /// Said where there is nothing to see.
 const EMPTY_NOTE: &str = "no elites";
+
+/// Said where elites lie behind each other.
+const SHARED_NOTE: &str = "best objective of all elites that share a place";
 
 /// Most measures of which all pairs are drawn.
 const MAX_MEASURES: usize = 8;
@@ -30,26 +33,31 @@ pub struct Heatmap<'a> {
 }
 
 /// Draws an archive. One measure gives bars over the cells; two give a heatmap, of Voronoi cells if the archive has
-/// centroids; three and more give all pairs of the first eight measures, each place with the best objective found there.
+/// centroids; three and more give all pairs of the first eight measures, each place with the best objective found there,
+/// or the pair that the style chooses.
 ///
 /// # Errors
-/// If the archive does not pass [`Archive::check`].
+/// If the archive does not pass [`Archive::check`], does not have the measures that the style chooses, or has no objective
+/// above 0 for logarithmic colours.
 pub fn heatmap(spec: &Heatmap, style: &Style) -> Result<Figure, PlotError> {
     spec.archive.check()?;
     let archive = style.goal.turned_archive(spec.archive);
     let spec = Heatmap { archive: &archive, ..*spec };
-    let colors = color_scale([spec.archive], style);
-    Ok(match spec.archive.measures.len() {
-        1 => bars(&spec, &colors, style),
-        2 => single(&spec, &colors, style),
-        _ => pairs(&spec, &colors, style),
+    let colors = color_scale([spec.archive], style)?;
+    Ok(match (style.axes_of(spec.archive)?, spec.archive.measures.len()) {
+        (Some(axes), _) => single(&spec, axes, &colors, style),
+        (None, 1) => bars(&spec, &colors, style),
+        (None, 2) => single(&spec, (0, 1), &colors, style),
+        (None, _) => pairs(&spec, &colors, style),
     })
 }
 
 /// The colours of one or several archives with turned objectives.
-pub(crate) fn color_scale<'a>(archives: impl IntoIterator<Item = &'a Archive>, style: &Style) -> ColorScale {
-    let data = || Range::of(archives.into_iter().flat_map(|archive| archive.objectives.iter().copied()));
-    ColorScale { map: style.color_map, range: style.turned_color_range().unwrap_or_else(data) }
+pub(crate) fn color_scale<'a>(
+    archives: impl IntoIterator<Item = &'a Archive>,
+    style: &Style,
+) -> Result<ColorScale, PlotError> {
+    ColorScale::of(archives.into_iter().flat_map(|archive| archive.objectives.iter().copied()), style)
 }
 
 /// The range of a measure.
@@ -57,17 +65,19 @@ pub(crate) fn measure_range(archive: &Archive, measure: usize) -> Range {
     Range::new(archive.measures[measure].lower, archive.measures[measure].upper)
 }
 
-fn single(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
+fn single(spec: &Heatmap, axes: (usize, usize), colors: &ColorScale, style: &Style) -> Figure {
     let size = style.size_or(560.0, 490.0);
     let mut svg = Svg::new(size.0, size.1, spec.title);
-    let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, &note(spec), style);
+    let shared = if spec.archive.measures.len() > 2 { SHARED_NOTE } else { "" };
+    let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, &joined([&note(spec), shared]), style);
     let outer = body.inset(0.0, 0.0, color_bar_margin(colors, spec.objective, body.height * 0.85, style), 0.0);
     let axis = |measure: usize, n_ticks| {
         Axis::new(&spec.archive.measures[measure].name, measure_range(spec.archive, measure), n_ticks)
     };
-    let (x, y) = (axis(0, x_tick_count(outer.width, style)), axis(1, y_tick_count(outer.height, style)));
+    let x = axis(axes.0, x_tick_count(outer.width, style));
+    let y = axis(axes.1, y_tick_count(outer.height, style));
     let frame = Frame::inside(outer, x, y, style);
-    draw_tiles(&mut svg, frame.area, &panel::tiles(spec.archive, 0, 1), colors);
+    draw_tiles(&mut svg, frame.area, &panel::tiles(spec.archive, axes.0, axes.1), colors);
     frame.draw_axes(&mut svg, style);
     draw_color_bar(&mut svg, frame.area, colors, spec.objective, style);
     Figure::new(svg, size)
@@ -82,7 +92,7 @@ fn bars(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
     let measure = &spec.archive.measures[0];
     let x = Axis::new(&measure.name, measure_range(spec.archive, 0), x_tick_count(body.width, style));
     let range = colors.range.padded(0.04);
-    let ticks = style.goal.ticks(range, y_tick_count(body.height, style));
+    let ticks = colors.ticks(range, y_tick_count(body.height, style));
     let y = Axis { label: spec.objective.into(), range, ticks };
     let frame = Frame::inside(body, x, y, style);
     let strip = Area { y: frame.area.bottom() - STRIP, height: STRIP, ..frame.area };
@@ -93,7 +103,7 @@ fn bars(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
         svg.open_group("bars", "shape-rendering=\"crispEdges\"");
         for &(from, to, value) in list {
             if let Some(objective) = value.filter(|v| !v.is_nan()) {
-                let top = upper.py(objective).clamp(upper.area.y, upper.area.bottom());
+                let top = upper.py(colors.place(objective)).clamp(upper.area.y, upper.area.bottom());
                 let (x, width) = (upper.area.x + from * upper.area.width, (to - from) * upper.area.width);
                 svg.rect(x, top, width, upper.area.bottom() - top, colors.color(objective));
             }
@@ -115,12 +125,10 @@ fn pairs(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
     let default_side = (170.0 * side as f64).max(420.0);
     let size = style.size_or(default_side + 130.0, default_side + 70.0);
     let mut svg = Svg::new(size.0, size.1, spec.title);
-    let mut text = vec![note(spec), "best objective of all elites that share a place".to_string()];
-    if shown < spec.archive.measures.len() {
-        text.push(format!("first {shown} of {} measures", spec.archive.measures.len()));
-    }
-    text.retain(|part| !part.is_empty());
-    let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, &text.join(" · "), style);
+    let n_measures = spec.archive.measures.len();
+    let left_out = if shown < n_measures { format!("first {shown} of {n_measures} measures") } else { String::new() };
+    let text = joined([&note(spec), SHARED_NOTE, &left_out]);
+    let body = frame::draw_heading(&mut svg, frame::page(size), spec.title, &text, style);
     let outer = body.inset(0.0, 0.0, color_bar_margin(colors, spec.objective, body.height * 0.85, style), 0.0);
     let n_ticks = x_tick_count(outer.width / side as f64, style).clamp(3, 4);
     let axis =
@@ -151,6 +159,10 @@ fn pairs(spec: &Heatmap, colors: &ColorScale, style: &Style) -> Figure {
 /// The note, or that there is nothing to see.
 fn note(spec: &Heatmap) -> String {
     let empty = spec.archive.elite_cells.is_empty();
-    let parts = [spec.note, if empty { EMPTY_NOTE } else { "" }];
+    joined([spec.note, if empty { EMPTY_NOTE } else { "" }])
+}
+
+/// The parts that are not empty, in one line.
+fn joined<const N: usize>(parts: [&str; N]) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }

@@ -30,6 +30,7 @@ mod goal;
 // The figures.
 mod heatmap;
 mod curves;
+mod agreement;
 mod ccdf;
 mod comparison;
 mod parallel;
@@ -39,9 +40,12 @@ mod report;
 
 // What they are made of.
 mod color;
+mod color_scale;
 mod font;
 mod frame;
+mod ink;
 mod interval;
+mod label;
 mod lines;
 mod panel;
 mod scale;
@@ -49,10 +53,12 @@ mod svg;
 mod tiles;
 mod voronoi;
 
+pub use agreement::{AgreementPanel, AgreementPoint, agreement};
 pub use annealing::{AnnealingPanel, annealing, bimodal_example};
 pub use archive::{Archive, Cells, Measure};
 pub use ccdf::{Ccdf, CcdfPanel, CcdfSeries, ccdf};
 pub use color::{ColorMap, EMPTY, NOT_A_NUMBER, OKABE_ITO, Rgb};
+pub use color_scale::Spacing;
 pub use comparison::{Comparison, NamedArchive, alpha_blend, comparison};
 pub use curves::{CurvePanel, Curves, Markers, Series, curves};
 pub use error::PlotError;
@@ -62,4 +68,4 @@ pub use heatmap::{Heatmap, heatmap};
 pub use interval::{Estimate, estimate};
 pub use parallel::{ParallelAxes, parallel_axes};
 pub use picture::{Picture, picture};
-pub use report::{Precision, Report, ReportArchive, report};
+pub use report::{Precision, Report, ReportArchive, ReportField, report};

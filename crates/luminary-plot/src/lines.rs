@@ -1,10 +1,11 @@
 //! Draws panels of lines with bands and a common legend; curves and CCDFs are made of them.
 
-use crate::color::{OKABE_ITO, Rgb};
+use crate::color::Rgb;
 use crate::figure::{Figure, Style};
 use crate::frame::{self, Area, Axis, Frame, text_width, x_tick_count, y_tick_count};
+use crate::ink::{Ink, inks};
 use crate::scale::Range;
-use crate::svg::{Anchor, Svg, coordinate, polyline};
+use crate::svg::{Anchor, Svg, TEXT, TextStyle, coordinate, escape, polyline};
 
 /// More points than this are thinned out; a line on a page does not show more.
 const MAX_POINTS: usize = 1200;
@@ -17,6 +18,8 @@ pub(crate) struct Line {
     pub(crate) mean: Vec<f64>,
     /// Half the width of the band at each point.
     pub(crate) band: Vec<f64>,
+    /// Trials to be drawn one by one beside their mean; each may end early.
+    pub(crate) trials: Vec<Vec<f64>>,
 }
 
 /// One plot with its lines.
@@ -46,6 +49,7 @@ pub(crate) struct LineFigure {
 /// Draws the figure. The same name has the same colour in all panels.
 pub(crate) fn draw(spec: &LineFigure, style: &Style) -> Figure {
     let names = names(&spec.panels);
+    let legend = Legend { inks: inks(&names), names };
     let n = spec.panels.len().max(1);
     let columns = spec.columns.unwrap_or(if n == 4 { 2 } else { 3 }).clamp(1, n);
     let rows = n.div_ceil(columns);
@@ -54,21 +58,21 @@ pub(crate) fn draw(spec: &LineFigure, style: &Style) -> Figure {
     let mut svg = Svg::new(size.0, size.1, &spec.title);
     let note = if spec.panels.is_empty() { "nothing to show" } else { &spec.note };
     let body = frame::draw_heading(&mut svg, frame::page(size), &spec.title, note, style);
-    let legend_width = legend_width(&names, body.width, style);
+    let legend_width = legend.width(body.width, style);
     let plots = body.inset(0.0, 0.0, legend_width, 0.0);
-    draw_legend(&mut svg, plots, &names, legend_width, style);
+    legend.draw(&mut svg, plots, legend_width, style);
     let gap = 16.0;
     for (i, panel) in spec.panels.iter().enumerate() {
         let (width, height) = (plots.width / columns as f64, plots.height / rows as f64);
         let (column, row) = ((i % columns) as f64, (i / columns) as f64);
         let outer = Area { x: plots.x + column * width, y: plots.y + row * height, width, height };
         let inner = outer.inset(0.0, 0.0, if columns > 1 { gap } else { 0.0 }, if rows > 1 { gap / 2.0 } else { 0.0 });
-        draw_panel(&mut svg, inner, panel, &names, spec.dots, style);
+        draw_panel(&mut svg, inner, panel, &legend, spec.dots, style);
     }
     Figure::new(svg, size)
 }
 
-fn draw_panel(svg: &mut Svg, outer: Area, panel: &LinePanel, names: &[&str], dots: bool, style: &Style) {
+fn draw_panel(svg: &mut Svg, outer: Area, panel: &LinePanel, legend: &Legend, dots: bool, style: &Style) {
     let mut outer = outer;
     let title = style.label_text().semibold();
     let title_y = outer.y + title.size;
@@ -77,7 +81,7 @@ fn draw_panel(svg: &mut Svg, outer: Area, panel: &LinePanel, names: &[&str], dot
     }
     let values = |line: &Line| {
         let ends = line.mean.iter().zip(&line.band).flat_map(|(mean, band)| [mean - band, mean + band]);
-        ends.collect::<Vec<_>>()
+        ends.chain(line.trials.iter().flatten().copied()).collect::<Vec<_>>()
     };
     let y_range = Range::of(panel.lines.iter().flat_map(values).chain(panel.y_includes.iter().copied()));
     let y_range = match panel.y_limits {
@@ -91,15 +95,31 @@ fn draw_panel(svg: &mut Svg, outer: Area, panel: &LinePanel, names: &[&str], dot
     let frame = Frame::inside(outer, x, y, style);
     svg.text(frame.area.x, title_y, &panel.title, title.max_width(frame.area.width));
     frame.draw_grid(svg);
+    svg.open_group("panel", &panel_attributes(&frame));
     svg.open_clip(frame.area.x, frame.area.y, frame.area.width, frame.area.height);
     for line in &panel.lines {
-        draw_band(svg, &frame, line, ink(names, &line.name).0);
+        draw_band(svg, &frame, line, legend.ink(&line.name).color);
+        draw_trials(svg, &frame, line, legend.ink(&line.name).color);
     }
     for line in &panel.lines {
-        draw_line(svg, &frame, line, ink(names, &line.name), dots);
+        draw_line(svg, &frame, line, legend.ink(&line.name), dots);
     }
     svg.close();
+    svg.close();
     frame.draw_axes(svg, style);
+}
+
+/// What the report needs to read values off the lines of a panel: its frame in pixels, both ranges, and both labels.
+fn panel_attributes(frame: &Frame) -> String {
+    let Frame { area, x, y } = frame;
+    let [left, top, width, height] = [area.x, area.y, area.width, area.height].map(coordinate);
+    let ranges = [x.range.lower, x.range.upper, y.range.lower, y.range.upper].map(|end| format!("{end:e}"));
+    format!(
+        "data-frame=\"{left} {top} {width} {height}\" data-ranges=\"{}\" data-x=\"{}\" data-y=\"{}\"",
+        ranges.join(" "),
+        escape(&x.label),
+        escape(&y.label)
+    )
 }
 
 /// A little air at the ends, but none below zero for data that never goes there.
@@ -109,7 +129,7 @@ fn rounded_out(range: Range) -> Range {
 }
 
 fn draw_band(svg: &mut Svg, frame: &Frame, line: &Line, color: Rgb) {
-    for part in parts(line) {
+    for part in parts(&line.x, &line.mean) {
         if part.iter().all(|&i| line.band[i] == 0.0) {
             continue;
         }
@@ -121,28 +141,41 @@ fn draw_band(svg: &mut Svg, frame: &Frame, line: &Line, color: Rgb) {
     }
 }
 
-fn draw_line(svg: &mut Svg, frame: &Frame, line: &Line, (color, dash): (Rgb, &str), dots: bool) {
-    for part in parts(line) {
-        let points: Vec<(f64, f64)> = part.iter().map(|&i| (frame.px(line.x[i]), frame.py(line.mean[i]))).collect();
-        svg.path(&polyline(points.iter().copied()), &line_attributes(color, dash));
-        if dots || points.len() == 1 {
-            points.iter().for_each(|&(x, y)| svg.circle(x, y, 2.8, color));
+/// Each trial as a thin line behind the mean.
+fn draw_trials(svg: &mut Svg, frame: &Frame, line: &Line, color: Rgb) {
+    for trial in &line.trials {
+        for part in parts(&line.x, trial) {
+            let data = polyline(part.iter().map(|&i| (frame.px(line.x[i]), frame.py(trial[i]))));
+            let stroke = color.hex();
+            svg.path(&data, &format!("class=\"trial\" fill=\"none\" stroke=\"{stroke}\" stroke-opacity=\"0.4\""));
         }
     }
 }
 
-fn line_attributes(color: Rgb, dash: &str) -> String {
-    let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
-    let stroke = color.hex();
+fn draw_line(svg: &mut Svg, frame: &Frame, line: &Line, ink: Ink, dots: bool) {
+    for part in parts(&line.x, &line.mean) {
+        let points: Vec<(f64, f64)> = part.iter().map(|&i| (frame.px(line.x[i]), frame.py(line.mean[i]))).collect();
+        let attributes = format!("{} data-name=\"{}\"", line_attributes(ink), escape(&line.name));
+        svg.path(&polyline(points.iter().copied()), &attributes);
+        if dots || points.len() == 1 {
+            points.iter().for_each(|&(x, y)| svg.circle(x, y, 2.8, ink.color));
+        }
+    }
+}
+
+fn line_attributes(ink: Ink) -> String {
+    let dash = if ink.dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", ink.dash) };
+    let stroke = ink.color.hex();
     format!("class=\"line\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"2\" stroke-linejoin=\"round\"{dash}")
 }
 
 /// Runs of points without gaps, thinned out: of each stretch the ends, the lowest and the highest point stay.
-fn parts(line: &Line) -> Vec<Vec<usize>> {
-    let drawable = |i: usize| line.x[i].is_finite() && line.mean[i].is_finite();
+fn parts(x: &[f64], y: &[f64]) -> Vec<Vec<usize>> {
+    let n_points = x.len().min(y.len());
+    let drawable = |i: usize| x[i].is_finite() && y[i].is_finite();
     let mut runs: Vec<Vec<usize>> = Vec::new();
     let mut before = false;
-    for i in 0..line.x.len() {
+    for i in 0..n_points {
         let now = drawable(i);
         match runs.last_mut() {
             Some(run) if now && before => run.push(i),
@@ -151,16 +184,16 @@ fn parts(line: &Line) -> Vec<Vec<usize>> {
         }
         before = now;
     }
-    let stretch = line.x.len().div_ceil(MAX_POINTS / 4);
-    if line.x.len() <= MAX_POINTS {
+    let stretch = n_points.div_ceil(MAX_POINTS / 4);
+    if n_points <= MAX_POINTS {
         return runs;
     }
     let thin = |run: Vec<usize>| {
         let keep = |chunk: &[usize]| {
-            let by_mean = |a: &&usize, b: &&usize| line.mean[**a].total_cmp(&line.mean[**b]);
+            let by_height = |a: &&usize, b: &&usize| y[**a].total_cmp(&y[**b]);
             let ends = [chunk[0], chunk[chunk.len() - 1]];
             let mut kept: Vec<usize> = ends.into_iter().collect();
-            kept.extend(chunk.iter().min_by(by_mean).into_iter().chain(chunk.iter().max_by(by_mean)));
+            kept.extend(chunk.iter().min_by(by_height).into_iter().chain(chunk.iter().max_by(by_height)));
             kept.sort_unstable();
             kept.dedup();
             kept
@@ -181,79 +214,72 @@ fn names(panels: &[LinePanel]) -> Vec<&str> {
     names
 }
 
-/// Colour and dashes of a line; after eight colours they come again with dashes.
-fn ink(names: &[&str], name: &str) -> (Rgb, &'static str) {
-    let i = names.iter().position(|n| *n == name).unwrap_or(0);
-    let dash = ["", "7 3", "2 3", "9 3 2 3"][i / OKABE_ITO.len() % 4];
-    (OKABE_ITO[i % OKABE_ITO.len()], dash)
+/// What lines are called, and how they are drawn.
+struct Legend<'a> {
+    names: Vec<&'a str>,
+    inks: Vec<Ink>,
 }
 
+/// Length of the sample of a line.
 const SWATCH: f64 = 22.0;
+/// Room left of the samples.
+const LEGEND_GAP: f64 = 16.0;
 
-fn legend_width(names: &[&str], available: f64, style: &Style) -> f64 {
-    if names.len() < 2 && names.iter().all(|name| name.is_empty()) {
-        return 0.0;
+impl Legend<'_> {
+    fn ink(&self, name: &str) -> Ink {
+        let i = self.names.iter().position(|other| *other == name).expect("every line has a name");
+        self.inks[i]
     }
-    let widest = names.iter().map(|name| text_width(name, style.tick_text())).fold(0.0, f64::max);
-    // A little more than the widest name, which would be shortened if rounding made its room too small.
-    (16.0 + SWATCH + 8.0 + widest + 1.0).min(available * 0.35)
-}
 
-fn draw_legend(svg: &mut Svg, plots: Area, names: &[&str], width: f64, style: &Style) {
-    if width == 0.0 {
-        return;
+    /// Nothing for a single line without a name.
+    fn width(&self, available: f64, style: &Style) -> f64 {
+        if self.names.len() < 2 && self.names.iter().all(|name| name.is_empty()) {
+            return 0.0;
+        }
+        let widest = self.names.iter().map(|name| text_width(name, style.tick_text())).fold(0.0, f64::max);
+        // A little more than the widest name, which would be shortened if rounding made its room too small.
+        (LEGEND_GAP + SWATCH + 8.0 + widest + 1.0).min(available * 0.35)
     }
-    let text = style.tick_text().anchor(Anchor::Start).max_width(width - 16.0 - SWATCH - 8.0);
-    let step = (text.size * 1.75).min(plots.height / names.len() as f64);
-    svg.open_group("legend", "");
-    for (i, name) in names.iter().enumerate() {
-        let (x, y) = (plots.right() + 16.0, plots.y + (i as f64 + 0.6) * step);
-        let (color, dash) = ink(names, name);
-        svg.path(&format!("M{} {}h{SWATCH}", coordinate(x), coordinate(y)), &line_attributes(color, dash));
-        svg.text(
-            x + SWATCH + 8.0,
-            y + text.size * 0.36,
-            name,
-            crate::svg::TextStyle { color: crate::svg::TEXT, ..text },
-        );
+
+    fn draw(&self, svg: &mut Svg, plots: Area, width: f64, style: &Style) {
+        if width == 0.0 {
+            return;
+        }
+        let text = style.tick_text().anchor(Anchor::Start).max_width(width - LEGEND_GAP - SWATCH - 8.0);
+        let text = TextStyle { color: TEXT, ..text };
+        let step = (text.size * 1.75).min(plots.height / self.names.len() as f64);
+        svg.open_group("legend", "");
+        for (i, (name, ink)) in self.names.iter().zip(&self.inks).enumerate() {
+            let x = plots.right() + LEGEND_GAP;
+            let y = plots.y + (i as f64 + 0.6) * step;
+            svg.path(&format!("M{} {}h{SWATCH}", coordinate(x), coordinate(y)), &line_attributes(*ink));
+            svg.text(x + SWATCH + 8.0, y + text.size * 0.36, name, text);
+        }
+        svg.close();
     }
-    svg.close();
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn line(mean: Vec<f64>) -> Line {
-        Line { name: "a".into(), x: (0..mean.len()).map(|i| i as f64).collect(), band: vec![0.0; mean.len()], mean }
+    fn parts_of(y: &[f64]) -> Vec<Vec<usize>> {
+        parts(&(0..y.len()).map(|i| i as f64).collect::<Vec<_>>(), y)
     }
 
     #[test]
     fn gaps_split_a_line() {
-        assert_eq!(
-            parts(&line(vec![1.0, 2.0, f64::NAN, 3.0, f64::INFINITY, 4.0, 5.0])),
-            [vec![0, 1], vec![3], vec![5, 6]]
-        );
+        assert_eq!(parts_of(&[1.0, 2.0, f64::NAN, 3.0, f64::INFINITY, 4.0, 5.0]), [vec![0, 1], vec![3], vec![5, 6]]);
     }
 
     #[test]
     fn thinning_keeps_ends_and_spikes() {
-        let mut mean = vec![1.0; 10_000];
-        mean[7_777] = 50.0;
-        mean[3_333] = -50.0;
-        let kept = &parts(&line(mean))[0];
+        let mut y = vec![1.0; 10_000];
+        y[7_777] = 50.0;
+        y[3_333] = -50.0;
+        let kept = &parts_of(&y)[0];
         assert!(kept.len() <= MAX_POINTS && kept.contains(&7_777) && kept.contains(&3_333), "{}", kept.len());
         assert_eq!((kept[0], kept[kept.len() - 1]), (0, 9_999));
         assert!(kept.windows(2).all(|pair| pair[0] < pair[1]));
-    }
-
-    #[test]
-    fn more_than_eight_lines_stay_distinct() {
-        let names: Vec<String> = (0..24).map(|i| i.to_string()).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let mut inks: Vec<_> = names.iter().map(|name| ink(&names, name)).map(|(c, d)| (c.hex(), d)).collect();
-        inks.sort();
-        inks.dedup();
-        assert_eq!(inks.len(), 24);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::archive::{Measure, same_length};
-use crate::color::ColorScale;
+use crate::color_scale::ColorScale;
 use crate::error::PlotError;
 use crate::figure::{Figure, Style};
 use crate::frame::{self, Area, text_width, y_tick_count};
@@ -44,7 +44,7 @@ pub fn parallel_axes(spec: &ParallelAxes, style: &Style) -> Result<Figure, PlotE
     let spec = &ParallelAxes { objectives: &objectives, ..*spec };
     let (shown, n_finite) = chosen(spec);
     let ranges = ranges(spec, style);
-    let colors = ColorScale { map: style.color_map, range: ranges[n_measures] };
+    let colors = ColorScale::linear(ranges[n_measures], style);
 
     let size = style.size_or((110.0 * n_measures as f64 + 200.0).clamp(620.0, 1600.0), 420.0);
     let mut svg = Svg::new(size.0, size.1, spec.title);
@@ -85,7 +85,8 @@ fn chosen(spec: &ParallelAxes) -> (Vec<usize>, usize) {
 fn ranges(spec: &ParallelAxes, style: &Style) -> Vec<Range> {
     let mut ranges: Vec<Range> = spec.measures.iter().map(|m| Range::new(m.lower, m.upper)).collect();
     let data = || Range::of(spec.objectives.iter().copied());
-    ranges.push(style.turned_color_range().unwrap_or_else(data));
+    let chosen = style.color_range.map(|(low, high)| Range::new(style.goal.turn(low), style.goal.turn(high)));
+    ranges.push(chosen.unwrap_or_else(data));
     ranges
 }
 

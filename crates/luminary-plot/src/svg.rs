@@ -7,6 +7,7 @@ use base64::Engine;
 
 use crate::color::Rgb;
 use crate::font::{self, Weight};
+use crate::label::Label;
 
 /// Ink for text.
 pub(crate) const TEXT: Rgb = Rgb(0x1f, 0x29, 0x33);
@@ -36,7 +37,7 @@ pub(crate) struct TextStyle {
     pub(crate) weight: Weight,
     pub(crate) anchor: Anchor,
     pub(crate) color: Rgb,
-    /// Longer text is cut.
+    /// Longer text becomes smaller, then two lines; what does not fit then is cut.
     pub(crate) max_width: f64,
     /// Written from bottom to top.
     pub(crate) upwards: bool,
@@ -150,7 +151,15 @@ impl Svg {
         if text.is_empty() {
             return;
         }
-        let shown = font::fit(text, style.size, style.weight, style.max_width);
+        let label = Label::of(text, style.size, style.weight, style.max_width);
+        for (line, shift) in label.lines.iter().zip(label.shifts(style.size)) {
+            // Text that is written upwards has its next line to the right.
+            let (x, y) = if style.upwards { (x + shift, y) } else { (x, y + shift) };
+            self.text_line(x, y, line, TextStyle { size: label.size, ..style }, label.cut_from.as_deref());
+        }
+    }
+
+    fn text_line(&mut self, x: f64, y: f64, line: &str, style: TextStyle, tooltip: Option<&str>) {
         let [x, y, size] = [x, y, style.size].map(coordinate);
         let _ = write!(self.out, r#"<text x="{x}" y="{y}" font-size="{size}" fill="{}""#, style.color.hex());
         match style.anchor {
@@ -164,8 +173,8 @@ impl Svg {
         if style.upwards {
             let _ = write!(self.out, r#" transform="rotate(-90 {x} {y})""#);
         }
-        let tooltip = if shown == text { String::new() } else { format!("<title>{}</title>", escape(text)) };
-        let _ = write!(self.out, ">{tooltip}{}</text>", escape(&shown));
+        let tooltip = tooltip.map_or(String::new(), |whole| format!("<title>{}</title>", escape(whole)));
+        let _ = write!(self.out, ">{tooltip}{}</text>", escape(line));
     }
 
     /// A PNG image, its pixels drawn as sharp squares: see [`SHARP_PIXELS`].

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::color::{ColorScale, EMPTY, NOT_A_NUMBER, Rgb};
+use crate::color::{EMPTY, NOT_A_NUMBER, Rgb};
+use crate::color_scale::ColorScale;
 use crate::figure::Style;
 use crate::frame::{Area, text_width};
 use crate::panel::{PolygonTile, Tiles};
-use crate::scale::Range;
-use crate::svg::{Anchor, MUTED, Svg};
+use crate::svg::{Anchor, MUTED, Svg, polyline};
 
 /// Grids with more tiles than this are drawn as an embedded image, which keeps files small.
 const MAX_RECTANGLES: usize = 4096;
@@ -121,7 +121,7 @@ pub(crate) fn palette(colors: &ColorScale) -> Vec<u8> {
 }
 
 fn level(objective: f64, colors: &ColorScale) -> u8 {
-    let fraction = colors.range.fraction(objective);
+    let fraction = colors.fraction(objective);
     if fraction.is_nan() { 1 } else { 2 + (fraction.clamp(0.0, 1.0) * 253.0).round() as u8 }
 }
 
@@ -135,7 +135,7 @@ fn color_of_level(level: u8, colors: &ColorScale) -> Rgb {
 
 /// Room right of a heatmap for its colour bar.
 pub(crate) fn color_bar_margin(colors: &ColorScale, label: &str, height: f64, style: &Style) -> f64 {
-    let ticks = style.goal.ticks(colors.range, crate::frame::y_tick_count(height, style));
+    let ticks = colors.ticks(colors.range, crate::frame::y_tick_count(height, style));
     let widest = ticks.iter().map(|t| text_width(&t.label, style.tick_text())).fold(0.0, f64::max);
     let label = if label.is_empty() { 0.0 } else { style.label_text().size + 10.0 };
     BAR_GAP + BAR_WIDTH + 9.0 + widest + label
@@ -144,17 +144,32 @@ pub(crate) fn color_bar_margin(colors: &ColorScale, label: &str, height: f64, st
 const BAR_GAP: f64 = 18.0;
 const BAR_WIDTH: f64 = 14.0;
 
-/// Draws the colour bar right of `area`, as high as it.
+/// Height of the arrows that say that objectives lie outside.
+const ARROW: f64 = 7.0;
+
+/// A triangle at an end of the colour bar; its tip lies `height` pixels below.
+fn draw_arrow(svg: &mut Svg, (x, y): (f64, f64), height: f64, color: Rgb) {
+    let corners = [(x, y), (x + BAR_WIDTH / 2.0, y + height), (x + BAR_WIDTH, y)];
+    let attributes = format!("class=\"outside\" fill=\"{}\" stroke=\"{}\"", color.hex(), MUTED.hex());
+    svg.path(&(polyline(corners) + "Z"), &attributes);
+}
+
+/// Draws the colour bar right of `area`, as high as it, with arrows where objectives lie outside its range.
 pub(crate) fn draw_color_bar(svg: &mut Svg, area: Area, colors: &ColorScale, label: &str, style: &Style) {
     let x = area.right() + BAR_GAP;
     svg.open_group("color-bar", "");
     let levels: Vec<u8> = (2..=255).rev().collect();
     svg.image(x, area.y, BAR_WIDTH, area.height, &encode_png((1, levels.len()), &levels, colors));
     svg.frame(x, area.y, BAR_WIDTH, area.height, MUTED);
+    if colors.has_above {
+        draw_arrow(svg, (x, area.y), -ARROW, colors.map.at(1.0));
+    }
+    if colors.has_below {
+        draw_arrow(svg, (x, area.bottom()), ARROW, colors.map.at(0.0));
+    }
     let text = style.tick_text();
-    let Range { lower, .. } = colors.range;
-    for tick in style.goal.ticks(colors.range, crate::frame::y_tick_count(area.height, style)) {
-        let y = area.bottom() - (tick.value - lower) / colors.range.width() * area.height;
+    for tick in colors.ticks(colors.range, crate::frame::y_tick_count(area.height, style)) {
+        let y = area.bottom() - colors.range.fraction(tick.value) * area.height;
         svg.line((x + BAR_WIDTH, y), (x + BAR_WIDTH + 4.0, y), MUTED, 1.0);
         svg.text(x + BAR_WIDTH + 8.0, y + text.size * 0.36, &tick.label, text);
     }

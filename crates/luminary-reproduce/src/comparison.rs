@@ -41,6 +41,17 @@ pub struct Comparison {
     pub ours: Option<Estimate>,
     /// The paper's mean with its standard error; `None` where the paper has no number.
     pub published: Option<Estimate>,
+    /// How long our trials were.
+    pub length: Length,
+}
+
+/// How long trials were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// As long as the paper's.
+    OfPaper,
+    /// Shorter or longer, which says nothing about the paper's numbers.
+    Other,
 }
 
 /// Whether a number is the paper's.
@@ -48,8 +59,12 @@ pub struct Comparison {
 pub enum Verdict {
     /// Within the tolerance.
     Reproduced,
-    /// Outside.
+    /// Outside, and higher: all metrics are better when they are.
+    Better,
+    /// Outside, and lower.
     Missed,
+    /// Trials of another length than the paper's.
+    NotComparable,
 }
 
 /// How many of the numbers that can be compared are reproduced.
@@ -84,8 +99,14 @@ impl Comparison {
 
     /// Whether the difference is within the tolerance; `None` where there is nothing to compare.
     pub fn verdict(&self) -> Option<Verdict> {
-        let is_within = self.difference()?.abs() <= self.tolerance()?;
-        Some(if is_within { Verdict::Reproduced } else { Verdict::Missed })
+        let difference = self.difference()?;
+        let is_within = difference.abs() <= self.tolerance()?;
+        Some(match self.length {
+            Length::Other => Verdict::NotComparable,
+            Length::OfPaper if is_within => Verdict::Reproduced,
+            Length::OfPaper if difference > 0.0 => Verdict::Better,
+            Length::OfPaper => Verdict::Missed,
+        })
     }
 }
 
@@ -125,7 +146,9 @@ impl CellResults {
     pub fn compare(&self, experiment: Experiment, metric: Metric) -> Comparison {
         let published = published::values(experiment, &self.cell).and_then(|values| metric.published(&values));
         let ours = self.estimate(|record| metric.of(record));
-        Comparison { metric, n_trials: self.trials.len(), ours, published }
+        let of_paper = self.cell.domain.paper_settings().n_iterations as u64;
+        let length = if self.cell.iterations == of_paper { Length::OfPaper } else { Length::Other };
+        Comparison { metric, n_trials: self.trials.len(), ours, published, length }
     }
 }
 
@@ -175,7 +198,9 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
+            Self::Better => "better",
             Self::Missed => "missed",
+            Self::NotComparable => "not comparable",
         }
     }
 }
@@ -197,7 +222,10 @@ impl std::ops::Add for Score {
 
 impl FromIterator<Verdict> for Score {
     fn from_iter<I: IntoIterator<Item = Verdict>>(verdicts: I) -> Self {
-        let one = |verdict| Self { n_reproduced: usize::from(verdict == Verdict::Reproduced), n_compared: 1 };
+        let one = |verdict| Self {
+            n_reproduced: usize::from(verdict == Verdict::Reproduced),
+            n_compared: usize::from(verdict != Verdict::NotComparable),
+        };
         verdicts.into_iter().map(one).fold(Self::default(), |sum, score| sum + score)
     }
 }
@@ -217,7 +245,9 @@ mod tests {
 
     fn compare(n_trials: usize, ours: (f64, Option<f64>), published: (f64, Option<f64>)) -> Comparison {
         let estimate = |(mean, standard_error)| Some(Estimate { mean, standard_error });
-        Comparison { metric: Metric::QdScore, n_trials, ours: estimate(ours), published: estimate(published) }
+        let ours = estimate(ours);
+        let published = estimate(published);
+        Comparison { metric: Metric::QdScore, n_trials, ours, published, length: Length::OfPaper }
     }
 
     #[test]
@@ -226,7 +256,7 @@ mod tests {
         let wide = compare(20, (51.4, Some(0.3)), (50.0, Some(0.4)));
         assert!((wide.tolerance().unwrap() - 1.5).abs() < 1e-12);
         assert_eq!(wide.verdict(), Some(Verdict::Reproduced));
-        assert_eq!(compare(20, (51.6, Some(0.3)), (50.0, Some(0.4))).verdict(), Some(Verdict::Missed));
+        assert_eq!(compare(20, (48.4, Some(0.3)), (50.0, Some(0.4))).verdict(), Some(Verdict::Missed));
         // 3 hypot(0.03, 0.04) = 0.15 against 0.75.
         let narrow = |ours| compare(20, (ours, Some(0.03)), (50.0, Some(0.04))).verdict();
         assert_eq!([49.3, 49.2].map(narrow), [Some(Verdict::Reproduced), Some(Verdict::Missed)]);
@@ -255,6 +285,16 @@ mod tests {
         let score: Score = rows.iter().filter_map(Comparison::verdict).collect();
         assert_eq!(score, Score { n_reproduced: 1, n_compared: 2 });
         assert_eq!(score.to_string(), "1 of 2 published numbers reproduced (50.0 %)");
+    }
+
+    #[test]
+    fn better_numbers_are_no_misses_and_shortened_trials_no_verdict_on_the_paper() {
+        let better = compare(20, (51.6, Some(0.3)), (50.0, Some(0.4)));
+        assert_eq!(better.verdict(), Some(Verdict::Better));
+        let shortened = Comparison { length: Length::Other, ..better };
+        assert_eq!(shortened.verdict(), Some(Verdict::NotComparable));
+        let score: Score = [better, shortened].iter().filter_map(Comparison::verdict).collect();
+        assert_eq!(score, Score { n_reproduced: 0, n_compared: 1 });
     }
 
     #[test]

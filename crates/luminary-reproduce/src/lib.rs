@@ -42,7 +42,7 @@ pub mod document;
 mod names;
 pub mod error;
 
-pub use comparison::{Comparison, Metric, Score, Verdict};
+pub use comparison::{Comparison, Length, Metric, Score, Verdict};
 pub use error::ReproduceError;
 pub use experiment::{Cell, Experiment, Trial};
 pub use only::Only;

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC
 
+from luminary._notebook import Shown, archive_facts
+
 
 def _missing(name):
     return NotImplementedError(f"`{name}` has not been implemented in this archive")
 
 
-class ArchiveBase(ABC):
+class ArchiveBase(Shown, ABC):
     """Base class of archives; override what your archive supports, the rest raises NotImplementedError.
 
     Args:
@@ -37,11 +39,19 @@ class ArchiveBase(ABC):
     _reported = None
     #: Names of the extra fields that :meth:`add` takes; None for any.
     _told_fields = None
+    #: Whether there is room for so many elites only, of which coverage is the used share.
+    _can_be_full = True
 
     def __init__(self, *, solution_dim, objective_dim, measure_dim):
         self._solution_dim = solution_dim
         self._objective_dim = objective_dim
         self._measure_dim = measure_dim
+
+    def _facts(self):
+        return archive_facts(self)
+
+    def _shown_archive(self):
+        return self
 
     @property
     def solution_dim(self):

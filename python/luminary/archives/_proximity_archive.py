@@ -49,6 +49,7 @@ class ProximityArchive(NearestArchive):
     """
 
     _acts_natively = True
+    _can_be_full = False
 
     def __init__(
         self,

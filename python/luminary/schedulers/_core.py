@@ -8,6 +8,7 @@ import numpy as np
 
 from luminary._declared import acts_natively
 from luminary._native import NativeScheduler
+from luminary._notebook import Shown, archive_facts
 from luminary._seed import native_seed
 from luminary._validate import as_native, check_finite, check_is_1d, field_array, shape_tuple
 from luminary.archives._engine_archive import EngineArchive
@@ -37,7 +38,7 @@ def _is_empty(archive):
         return False
 
 
-class SchedulerCore(Ticketing):
+class SchedulerCore(Shown, Ticketing):
     """Archives, the order of calls, and one round of ask and tell.
 
     The engine's scheduler (``_scheduler``) keeps the state. When all parts are native it does the work too; otherwise
@@ -114,6 +115,12 @@ class SchedulerCore(Ticketing):
     def result_archive(self):
         """A second archive that takes all solutions; the archive itself if there is none."""
         return self._archive if self._result_archive is None else self._result_archive
+
+    def _facts(self):
+        return {"emitters": f"{len(self._parts):,}", **archive_facts(self.result_archive)}
+
+    def _shown_archive(self):
+        return self.result_archive
 
     # Ask.
 

@@ -21,7 +21,7 @@ pub(crate) use look::{list, show};
 #[cfg(feature = "lsi")]
 pub(crate) use lsi::lsi;
 pub(crate) use merge::merge;
-pub(crate) use plot::{plot, report};
+pub(crate) use plot::{plot, read_range, read_size, report};
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::{causes, demo, resume, run};
 pub(crate) use sweep::{sweep, trial};

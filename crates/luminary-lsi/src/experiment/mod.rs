@@ -177,12 +177,15 @@ impl Experiment {
     /// What objective and measures are called in figures.
     fn labels(&self) -> Labels {
         match &self.domain {
-            DomainConfig::StyleGan(config) => {
-                Labels { objective: config.objective.clone(), measures: config.measures.clone() }
-            }
+            DomainConfig::StyleGan(config) => Labels {
+                objective: config.objective.clone(),
+                measures: config.measures.clone(),
+                components: Vec::new(),
+            },
             DomainConfig::StyleGan2(config) => Labels {
                 objective: config.objective.clone(),
                 measures: config.measures.iter().map(|pair| format!("{} – {}", pair.first, pair.second)).collect(),
+                components: Vec::new(),
             },
             DomainConfig::Faces(config) => Labels {
                 objective: match config.objective {
@@ -190,6 +193,7 @@ impl Experiment {
                     FaceObjective::Resemble(_) => "resemblance".into(),
                 },
                 measures: vec!["age".into(), "female – male".into()],
+                components: Vec::new(),
             },
         }
     }

@@ -1,6 +1,5 @@
 // The data of the archive, and which cell and elite each place of the heatmap shows.
 
-const element = (id) => document.getElementById(id);
 const data = JSON.parse(element("data").textContent);
 
 // --- Data: little-endian arrays in base64 -------------------------------------------------------------------------
@@ -159,17 +158,7 @@ function makeModel(x, y) {
   });
 }
 
-// --- Numbers for people ---------------------------------------------------------------------------------------------
-
-function format(value, digits) {
-  if (!Number.isFinite(value)) return String(value).replace("Infinity", "∞").replace("-", "−");
-  const size = Math.abs(value);
-  const plain = value === 0 || (size >= 1e-4 && size < 1e9);
-  const text = plain
-    ? String(Number(value.toPrecision(digits)))
-    : value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e");
-  return text.replace(/-/g, "−");
-}
+// --- Axes ------------------------------------------------------------------------------------------------------------
 
 function ticks(lower, upper, target) {
   const raw = (upper - lower) / target;

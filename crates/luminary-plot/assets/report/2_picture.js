@@ -10,11 +10,23 @@ let model = null;
 let view = null; // where the tiles are on the canvas, in device pixels, and the tile of each pixel
 let shown = -1; // the tile under the pointer or the keyboard cursor
 let pinned = -1; // the tile that was clicked
+let shownColors = { name: data.objective, values: objectives, range: data.range, ownSign };
 
-function level(objective) {
-  if (Number.isNaN(objective)) return 1;
-  const [low, high] = data.range;
-  return 2 + Math.round(Math.max(0, Math.min(1, (objective - low) / (high - low))) * 253);
+function level(value) {
+  if (Number.isNaN(value)) return 1;
+  const [low, high] = shownColors.range;
+  return 2 + Math.round(Math.max(0, Math.min(1, (value - low) / (high - low))) * 253);
+}
+
+// A colour of the style sheet, which differs between light and dark pages.
+const pageColor = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+
+// The colours of all levels, as bytes; cells without an elite have the page's.
+function levelColors() {
+  const colors = Uint8Array.from(palette);
+  const empty = pageColor("--empty");
+  for (let i = 0; i < 3; i++) colors[i] = parseInt(empty.slice(1 + 2 * i, 3 + 2 * i), 16);
+  return colors;
 }
 
 function layout() {
@@ -46,9 +58,10 @@ function draw() {
   layout();
   const context = canvas.getContext("2d");
   const image = context.createImageData(view.width, view.height);
+  const palette = levelColors();
   for (let i = 0; i < view.owner.length; i++) {
     const elite = model.best[view.owner[i]];
-    const color = 3 * (elite < 0 ? 0 : level(objectives[elite]));
+    const color = 3 * (elite < 0 ? 0 : level(shownColors.values[elite]));
     image.data[4 * i] = palette[color];
     image.data[4 * i + 1] = palette[color + 1];
     image.data[4 * i + 2] = palette[color + 2];
@@ -64,13 +77,13 @@ function draw() {
 function drawAxes(context) {
   const { ratio, left, top, width, height } = view;
   context.lineWidth = ratio;
-  context.strokeStyle = "#52606d";
+  context.strokeStyle = pageColor("--muted");
   context.strokeRect(left, top, width, height);
   const font = (size) => `${size * ratio}px "Luminary Sans", Inter, Arial, sans-serif`;
   const [mx, my] = [measures[axes[0]], measures[axes[1]]];
   context.beginPath();
   context.font = font(12);
-  context.fillStyle = "#52606d";
+  context.fillStyle = pageColor("--muted");
   context.textAlign = "center";
   context.textBaseline = "top";
   for (const value of ticks(mx.lower, mx.upper, Math.max(3, width / ratio / 90))) {
@@ -80,11 +93,11 @@ function drawAxes(context) {
     context.fillText(format(value, 5), x, top + height + 7 * ratio);
   }
   context.font = font(13);
-  context.fillStyle = "#1f2933";
+  context.fillStyle = pageColor("--ink");
   context.fillText(shorten(context, mx.name, width), left + width / 2, top + height + 27 * ratio);
   if (nMeasures > 1) {
     context.font = font(12);
-    context.fillStyle = "#52606d";
+    context.fillStyle = pageColor("--muted");
     context.textAlign = "right";
     context.textBaseline = "middle";
     for (const value of ticks(my.lower, my.upper, Math.max(3, height / ratio / 70))) {
@@ -94,7 +107,7 @@ function drawAxes(context) {
       context.fillText(format(value, 5), left - 7 * ratio, y);
     }
     context.font = font(13);
-    context.fillStyle = "#1f2933";
+    context.fillStyle = pageColor("--ink");
     upwards(context, shorten(context, my.name, height), 10 * ratio, top + height / 2);
   }
   context.stroke();
@@ -110,23 +123,38 @@ function drawColorBar(context) {
   }
   context.strokeRect(x, top, barWidth, height);
   context.font = `${12 * ratio}px "Luminary Sans", Inter, Arial, sans-serif`;
-  context.fillStyle = "#52606d";
+  context.fillStyle = pageColor("--muted");
   context.textAlign = "left";
   context.textBaseline = "middle";
   context.beginPath();
-  const [low, high] = data.range;
-  const ends = data.range.map(ownSign).sort((a, b) => a - b);
+  const [low, high] = shownColors.range;
+  const ends = shownColors.range.map(shownColors.ownSign).sort((a, b) => a - b);
   for (const value of ticks(...ends, Math.max(2, height / ratio / 70))) {
-    const y = top + height - ((ownSign(value) - low) / (high - low)) * height;
+    const y = top + height - ((shownColors.ownSign(value) - low) / (high - low)) * height;
     context.moveTo(x + barWidth, y);
     context.lineTo(x + barWidth + 4 * ratio, y);
     context.fillText(format(value, 5), x + barWidth + 7 * ratio, y);
   }
   context.stroke();
+  const outside = (test) => shownColors.values.some(test);
+  if (outside((value) => value > high)) drawArrow(context, x, top, barWidth, -7 * ratio, 255);
+  if (outside((value) => value < low)) drawArrow(context, x, top + height, barWidth, 7 * ratio, 2);
   if (view.narrow) return;
   context.font = `${13 * ratio}px "Luminary Sans", Inter, Arial, sans-serif`;
-  context.fillStyle = "#1f2933";
-  upwards(context, shorten(context, data.objective, height), left + width + 82 * ratio, top + height / 2);
+  context.fillStyle = pageColor("--ink");
+  upwards(context, shorten(context, shownColors.name, height), left + width + 82 * ratio, top + height / 2);
+}
+
+// A triangle at an end of the colour bar says that values lie outside.
+function drawArrow(context, x, y, width, height, level) {
+  context.fillStyle = `rgb(${palette[3 * level]},${palette[3 * level + 1]},${palette[3 * level + 2]})`;
+  context.beginPath();
+  context.moveTo(x, y);
+  context.lineTo(x + width / 2, y + height);
+  context.lineTo(x + width, y);
+  context.closePath();
+  context.fill();
+  context.stroke();
 }
 
 function upwards(context, text, x, y) {
@@ -149,7 +177,7 @@ function shorten(context, text, width) {
 function drawCursor() {
   const context = overlay.getContext("2d");
   context.clearRect(0, 0, overlay.width, overlay.height);
-  for (const [tile, color] of [[shown, "#1f2933"], [pinned, "#d55e00"]]) {
+  for (const [tile, color] of [[shown, pageColor("--ink")], [pinned, "#d55e00"]]) {
     if (tile < 0) continue;
     const { left, top, width, height, owner, ratio } = view;
     context.fillStyle = color;

@@ -178,6 +178,7 @@ fn reports(folder: &Path) -> Result<(), Box<dyn Error>> {
             solutions: &solutions,
             parameters: &[],
             precision: Precision::Single,
+            fields: &[],
         };
         let spec = Report {
             title: "CMA-MAE on the linear projection sphere",
@@ -185,6 +186,7 @@ fn reports(folder: &Path) -> Result<(), Box<dyn Error>> {
             facts: &facts,
             archive: Some(archive),
             figures: &figures,
+            ..Report::default()
         };
         std::fs::write(folder.join(format!("{name}.html")), report(&spec, &style)?)?;
     }

@@ -6,15 +6,18 @@ use serde_json::json;
 
 use super::{Precision, ReportArchive};
 use crate::archive::Cells;
+use crate::color_scale::Spacing;
+use crate::error::PlotError;
 use crate::figure::Style;
 use crate::goal::Goal;
 use crate::heatmap::color_scale;
 use crate::tiles::palette;
 
 /// Two inert script blocks: the description of the archive, and its solutions.
-pub(super) fn blocks(spec: &ReportArchive, n_parameters: usize, style: &Style) -> String {
+pub(super) fn blocks(spec: &ReportArchive, n_parameters: usize, style: &Style) -> Result<String, PlotError> {
     let archive = &*style.goal.turned_archive(spec.archive);
-    let colors = color_scale([archive], style);
+    // The page spaces its colours linearly.
+    let colors = color_scale([archive], &Style { spacing: Spacing::Linear, ..style.clone() })?;
     let (grid, centroids) = match &archive.cells {
         Cells::Grid { resolution } => (Some(resolution), None),
         Cells::Centroids { points } => (None, Some(doubles(points))),
@@ -22,6 +25,8 @@ pub(super) fn blocks(spec: &ReportArchive, n_parameters: usize, style: &Style) -
     let measures: Vec<_> =
         archive.measures.iter().map(|m| json!({"name": m.name, "lower": m.lower, "upper": m.upper})).collect();
     let cells: Vec<f64> = archive.elite_cells.iter().map(|&cell| cell as f64).collect();
+    let fields: Vec<_> =
+        spec.fields.iter().map(|field| json!({"name": field.name, "values": doubles(&field.values)})).collect();
     let description = json!({
         "objective": spec.objective,
         // Higher objectives are better in this block; the page shows those that are minimised with their own sign.
@@ -36,6 +41,7 @@ pub(super) fn blocks(spec: &ReportArchive, n_parameters: usize, style: &Style) -
         "cells": doubles(&cells),
         "objectives": doubles(&archive.objectives),
         "elite_measures": doubles(spec.measures),
+        "fields": fields,
         "palette": STANDARD.encode(palette(&colors)),
         "range": [colors.range.lower, colors.range.upper],
         "solution_bytes": match spec.precision { Precision::Single => 4, Precision::Double => 8 },
@@ -46,10 +52,10 @@ pub(super) fn blocks(spec: &ReportArchive, n_parameters: usize, style: &Style) -
         Precision::Single => base64_of(spec.solutions, |value| (*value as f32).to_le_bytes()),
         Precision::Double => doubles(spec.solutions),
     };
-    format!(
+    Ok(format!(
         "<script type=\"application/json\" id=\"data\">{description}</script>\n\
          <script type=\"application/octet-stream\" id=\"solutions\">{solutions}</script>\n"
-    )
+    ))
 }
 
 fn doubles(values: &[f64]) -> String {

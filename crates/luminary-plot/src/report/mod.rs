@@ -19,17 +19,18 @@ use crate::scale::number;
 use crate::svg::escape;
 
 /// Plain JavaScript without dependencies; the parts share one scope.
-const SCRIPT: &str = concat!(
-    "(function () {\n\"use strict\";\n",
+const SCRIPT_OF_ARCHIVE: &str = concat!(
     include_str!("../../assets/report/1_archive.js"),
     include_str!("../../assets/report/2_picture.js"),
-    include_str!("../../assets/report/3_reader.js"),
-    "})();\n"
+    include_str!("../../assets/report/3_colors.js"),
+    include_str!("../../assets/report/4_reader.js"),
 );
+/// What pages without an archive need too.
+const SCRIPT_OF_PAGE: &str = include_str!("../../assets/report/0_page.js");
 const STYLE_SHEET: &str = include_str!("../../assets/report/report.css");
 
 /// What a report shows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Report<'a> {
     /// Title of the page.
     pub title: &'a str,
@@ -39,6 +40,12 @@ pub struct Report<'a> {
     pub facts: &'a [(String, String)],
     /// The archive of the interactive heatmap.
     pub archive: Option<ReportArchive<'a>>,
+    /// Rows of a table, the first of which has the headings; for example one for each setting of a sweep.
+    pub table: &'a [Vec<String>],
+    /// What was run: names and values, for example versions and date.
+    pub run: &'a [(String, String)],
+    /// All settings, a line each; folded away at first.
+    pub settings: &'a str,
     /// Figures below, each with its caption (may be empty).
     pub figures: &'a [(String, Figure)],
 }
@@ -54,10 +61,21 @@ pub struct ReportArchive<'a> {
     pub measures: &'a [f64],
     /// The solutions of all elites, row by row.
     pub solutions: &'a [f64],
-    /// Names of the parameters of a solution; x1, x2 ... if empty.
+    /// Names of the parameters of a solution; x0, x1 ... if empty.
     pub parameters: &'a [String],
     /// Digits of the solutions in the file.
     pub precision: Precision,
+    /// What else is known of each elite, for example its threshold.
+    pub fields: &'a [ReportField],
+}
+
+/// A number of each elite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportField {
+    /// What it is called.
+    pub name: String,
+    /// Its value for each elite.
+    pub values: Vec<f64>,
 }
 
 /// How exactly a report holds solutions. Objectives and measures are always exact.
@@ -76,7 +94,8 @@ pub enum Precision {
 /// If the archive does not pass [`Archive::check`], or measures, solutions or names do not fit to its elites.
 pub fn report(spec: &Report, style: &Style) -> Result<String, PlotError> {
     let explorer = spec.archive.as_ref().map(|archive| explorer(archive, style)).transpose()?.unwrap_or_default();
-    let script = if spec.archive.is_some() { SCRIPT } else { "" };
+    let of_archive = if spec.archive.is_some() { SCRIPT_OF_ARCHIVE } else { "" };
+    let script = format!("(function () {{\n\"use strict\";\n{SCRIPT_OF_PAGE}{of_archive}}})();\n");
     let style_sheet = font_faces() + STYLE_SHEET;
     let mut page = String::new();
     let _ = write!(
@@ -97,18 +116,23 @@ pub fn report(spec: &Report, style: &Style) -> Result<String, PlotError> {
 {facts}
 </header>
 <main>
+{table}
 {explorer}
+{run}
 {figures}
-<footer>Made with Luminary {version}.</footer>
+<footer>Made with Luminary {version}. <button id="theme" type="button">Dark</button></footer>
 </main>
+<div id="tip" hidden></div>
 <script>{script}</script>
 </body>
 </html>
 "#,
-        policy = content_security_policy(script, &style_sheet),
+        policy = content_security_policy(&script, &style_sheet),
         title = escape(spec.title),
         note = paragraph(spec.note),
         facts = facts(spec.facts),
+        table = table(spec.table),
+        run = what_was_run(spec.run, spec.settings),
         figures = figures(spec.figures),
         version = env!("CARGO_PKG_VERSION"),
     );
@@ -145,6 +169,35 @@ fn facts(facts: &[(String, String)]) -> String {
     format!("<dl class=\"facts\">{}</dl>", facts.iter().map(fact).collect::<String>())
 }
 
+/// A table whose first row has the headings, and whose first column names the rows.
+fn table(rows: &[Vec<String>]) -> String {
+    let Some((head, body)) = rows.split_first() else { return String::new() };
+    let cells = |row: &[String], first: &str, other: &str| -> String {
+        let tag = |i: usize| if i == 0 { first.to_string() } else { other.to_string() };
+        row.iter().enumerate().map(|(i, text)| format!("<{0}>{1}</{0}>", tag(i), escape(text))).collect()
+    };
+    let body: String = body.iter().map(|row| format!("<tr>{}</tr>", cells(row, "th", "td"))).collect();
+    format!(
+        "<section class=\"card table\"><table><thead><tr>{}</tr></thead><tbody>{body}</tbody></table></section>",
+        cells(head, "th", "th")
+    )
+}
+
+/// What was run, and all settings behind a fold.
+fn what_was_run(run: &[(String, String)], settings: &str) -> String {
+    if run.is_empty() && settings.is_empty() {
+        return String::new();
+    }
+    let row = |(name, value): &(String, String)| format!("<dt>{}</dt><dd>{}</dd>", escape(name), escape(value));
+    let rows: String = run.iter().map(row).collect();
+    let lines: Vec<String> = settings.lines().map(escape).collect();
+    let all = match settings.is_empty() {
+        true => String::new(),
+        false => format!("<details><summary>All settings</summary><pre>{}</pre></details>", lines.join("\n")),
+    };
+    format!("<section class=\"card\"><h2>What was run</h2><dl class=\"run\">{rows}</dl>{all}</section>")
+}
+
 fn figures(figures: &[(String, Figure)]) -> String {
     let figure = |(caption, figure): &(String, Figure)| {
         // Figures that are much wider than high get a row of their own.
@@ -170,11 +223,14 @@ fn explorer(spec: &ReportArchive, style: &Style) -> Result<String, PlotError> {
     if !spec.parameters.is_empty() {
         same_length("names of parameters", n_parameters, spec.parameters.len())?;
     }
+    for field in spec.fields {
+        same_length("values of a field", n_elites, field.values.len())?;
+    }
     let mut page = EXPLORER.replace("{n_elites}", &number(n_elites as f64));
     page = page.replace("{n_cells}", &number(spec.archive.n_cells() as f64));
     let rounded = spec.precision == Precision::Single && n_elites > 0;
     page = page.replace("{rounding}", if rounded { ROUNDING } else { "" });
-    page.push_str(&data::blocks(spec, n_parameters, style));
+    page.push_str(&data::blocks(spec, n_parameters, style)?);
     Ok(page)
 }
 
@@ -190,6 +246,7 @@ const EXPLORER: &str = r#"<section class="card" aria-labelledby="archive-heading
 <label>Up: <select id="axis-y"></select></label><span>Each place shows its best elite.</span></div>
 <div id="map" tabindex="0" role="application" aria-label="Heatmap of the archive" aria-describedby="map-help">
 <canvas id="heatmap"></canvas><canvas id="overlay"></canvas></div>
+<label class="color-by">Colour by <select id="color-by"></select></label>
 <p class="help" id="map-help">Point at a cell to see its elite, click to keep it. Keys: <kbd>←</kbd> <kbd>↑</kbd>
 <kbd>→</kbd> <kbd>↓</kbd> move, <kbd>Home</kbd> best elite, <kbd>Page Up</kbd> <kbd>Page Down</kbd> next better or worse,
 <kbd>Enter</kbd> keep, <kbd>Esc</kbd> release.</p>

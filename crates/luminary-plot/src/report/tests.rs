@@ -18,11 +18,12 @@ fn spec(archive: &Archive) -> ReportArchive<'_> {
         solutions: &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
         parameters: &[],
         precision: Precision::Single,
+        fields: &[],
     }
 }
 
 fn page(spec: ReportArchive, title: &str) -> Result<String, PlotError> {
-    report(&Report { title, note: title, facts: &[], archive: Some(spec), figures: &[] }, &Style::default())
+    report(&Report { title, note: title, archive: Some(spec), ..Report::default() }, &Style::default())
 }
 
 #[test]
@@ -35,7 +36,17 @@ fn markup_in_any_text_is_inert() {
     let heatmap = crate::Heatmap { title: evil, note: evil, objective: evil, archive: &archive };
     let figures = [(evil.to_string(), crate::heatmap(&heatmap, &Style::default()).unwrap())];
     let facts = [(evil.to_string(), evil.to_string())];
-    let report_spec = Report { title: evil, note: evil, facts: &facts, archive: Some(archive_spec), figures: &figures };
+    let fields = [ReportField { name: evil.into(), values: vec![0.0; 2] }];
+    let report_spec = Report {
+        title: evil,
+        note: evil,
+        facts: &facts,
+        archive: Some(ReportArchive { fields: &fields, ..archive_spec }),
+        table: &[vec![evil.to_string()], vec![evil.to_string()]],
+        run: &facts,
+        settings: evil,
+        figures: &figures,
+    };
     let html = report(&report_spec, &Style::default()).unwrap();
     // One script, two data blocks, and no tag that came from the text.
     assert_eq!(html.matches("<script").count(), 3);
@@ -76,6 +87,11 @@ fn wrong_lengths_are_named() {
     assert_eq!(
         message(ReportArchive { parameters: &names, ..spec(&archive) }),
         "names of parameters: expected 3 values, found 1"
+    );
+    let fields = [ReportField { name: "threshold".into(), values: vec![0.0] }];
+    assert_eq!(
+        message(ReportArchive { fields: &fields, ..spec(&archive) }),
+        "values of a field: expected 2 values, found 1"
     );
 }
 

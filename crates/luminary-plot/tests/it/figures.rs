@@ -170,6 +170,49 @@ fn colour_range_and_map_follow_the_style() {
     assert_eq!((pixmap.width(), pixmap.height()), (450, 300));
 }
 
+#[test]
+fn objectives_outside_the_colours_have_arrows() {
+    let elites: Vec<(usize, f64)> = (0..100).map(|i| (i, if i == 0 { -1e6 } else { i as f64 })).collect();
+    let archive = grid(&[10, 10], &elites);
+    let arrows = |style: &Style| {
+        let spec = Heatmap { title: "", note: "", objective: "f", archive: &archive };
+        let figure = heatmap(&spec, style).unwrap();
+        group(figure.svg(), "color-bar").matches("class=\"outside\"").count()
+    };
+    assert_eq!(arrows(&Style::default()), 1, "one objective is far below all others");
+    assert_eq!(arrows(&Style { color_range: Some((10.0, 20.0)), ..Style::default() }), 2);
+    assert_eq!(arrows(&Style { color_range: Some((-1e6, 99.0)), ..Style::default() }), 0);
+}
+
+#[test]
+fn any_two_measures_can_be_chosen() {
+    let archive = grid(&[2, 3, 4], &[(0, 1.0), (23, 2.0)]);
+    let spec = Heatmap { title: "", note: "", objective: "f", archive: &archive };
+    let figure = heatmap(&spec, &Style { axes: Some((2, 0)), ..Style::default() }).unwrap();
+    assert_eq!(figure.svg().matches("<g class=\"cells\"").count(), 1);
+    assert!(group(figure.svg(), "x-axis").contains(">Measure 3</text>"));
+    assert!(group(figure.svg(), "y-axis").contains(">Measure 1</text>"));
+    for axes in [(0, 3), (1, 1)] {
+        let message = heatmap(&spec, &Style { axes: Some(axes), ..Style::default() }).unwrap_err().to_string();
+        assert!(message.contains("expected two different ones of the 3 measures"), "{message}");
+    }
+}
+
+#[test]
+fn long_names_are_read_whole() {
+    let name = "mean vertical distance between the centre of mass and the ground, in metres";
+    let mut archive = grid(&[4, 4], &[(0, 1.0), (5, 2.0)]);
+    archive.measures = vec![Measure::new(name, 0.0, 1.0), Measure::new(name, 0.0, 1.0)];
+    let named = |archive| NamedArchive { name: name.into(), archive };
+    let spec =
+        Comparison { title: name, note: name, objective: name, archives: vec![named(&archive); 4], columns: Some(2) };
+    let compared = comparison(&spec, &Style::default()).unwrap();
+    let spec = Heatmap { title: name, note: name, objective: name, archive: &archive };
+    for svg in [heatmap(&spec, &Style::default()).unwrap().svg(), compared.svg()] {
+        assert!(!svg.contains('…'), "nothing is cut");
+    }
+}
+
 fn two_trials() -> Curves {
     let series = Series { name: "a".into(), x: vec![0.0, 10.0], trials: vec![vec![1.0, 2.0], vec![3.0, 2.0]] };
     let flat = Series { name: "b".into(), x: vec![0.0, 10.0], trials: vec![vec![0.0, 14.0]] };
@@ -180,20 +223,32 @@ fn two_trials() -> Curves {
 
 #[test]
 fn band_has_the_width_of_the_confidence_interval() {
-    let figure = curves(&two_trials(), &Style::default()).unwrap();
+    let mut spec = two_trials();
+    // At x = 0 the trials are -8, 2, 2, 2 and 12.
+    spec.panels[0].series[0].trials = [-8.0, 2.0, 2.0, 2.0, 12.0].map(|value| vec![value, 2.0]).to_vec();
+    spec.panels[0].series[1].trials = vec![vec![0.0, 10.0]];
+    let figure = curves(&spec, &Style::default()).unwrap();
     let svg = figure.svg();
-    assert!(svg.contains("mean and 95 % confidence interval (Student t) of 2 trials"));
+    assert!(svg.contains("mean and 95 % confidence interval (Student t) of 5 trials"));
     assert_eq!(svg.matches("class=\"band\"").count(), 1, "one trial has no band");
-    // At x = 0 the trials are 1 and 3: mean 2, s = sqrt(2), half-width 12.706205 * sqrt(2) / sqrt(2) = 12.706205. The
-    // axis runs from -10.706205 to 14.706205 (the band) or 14 (the other line), with 4 % of that at each end.
+    // Mean 2, s = sqrt(200 / 4), half-width 2.776445 * sqrt(50 / 5) = 8.779890. The axis runs from -6.779890 to 10.779890
+    // (the band; the other line reaches 10), with 4 % of that at each end.
     let [_, top, _, height] = frame(svg);
     let tag = &svg[..svg.find("class=\"band\"").unwrap()];
     let path = &tag[tag.rfind("d=\"M").unwrap() + 4..];
     let upper: f64 = path.split([' ', 'L']).nth(1).unwrap().parse().unwrap();
     let lower: f64 = path.trim_end_matches("Z\" ").rsplit([' ', 'L']).next().unwrap().parse().unwrap();
-    let pixels_per_unit = height / (2.0 * 12.706205 * 1.08);
-    assert!((lower - upper - 2.0 * 12.706205 * pixels_per_unit).abs() < 0.05, "{upper} {lower}");
+    let pixels_per_unit = height / (2.0 * 8.779890 * 1.08);
+    assert!((lower - upper - 2.0 * 8.779890 * pixels_per_unit).abs() < 0.05, "{upper} {lower}");
     assert!((upper - top - 0.04 / 1.08 * height).abs() < 0.05);
+}
+
+#[test]
+fn few_trials_are_shown_one_by_one() {
+    let figure = curves(&two_trials(), &Style::default()).unwrap();
+    assert!(figure.svg().contains("mean of 2 trials and each of them"));
+    assert_eq!(figure.svg().matches("class=\"trial\"").count(), 2, "a single trial is its own mean");
+    assert_eq!(figure.svg().matches("class=\"band\"").count(), 0);
 }
 
 #[test]
@@ -272,6 +327,19 @@ fn parallel_axes_keep_the_best_elite_and_count_the_rest() {
     let wrong = ParallelAxes { values: &values[1..], ..spec };
     let message = parallel_axes(&wrong, &Style::default()).unwrap_err().to_string();
     assert_eq!(message, "measures of elites: expected 200 values, found 199");
+}
+
+#[test]
+fn agreement_has_a_point_for_each_number() {
+    let point = |name: &str, ours: f64| AgreementPoint { name: name.into(), theirs: 50.0, ours };
+    let points = vec![point("CMA-MAE", 50.0), point("CMA-ME*", 40.0), point("odd", f64::NAN)];
+    let panels = [AgreementPanel { title: "Arm".into(), points }];
+    let figure = agreement("t", "", ("paper", "ours"), &panels, &Style::default());
+    let points = group(figure.svg(), "points");
+    assert_eq!(points.matches("r=\"4\"").count(), 2, "what is not finite has no point");
+    assert_eq!(points.matches("fill=\"#ffffff\"").count(), 1, "relatives are told apart by a ring");
+    assert_eq!(group(figure.svg(), "legend").matches("<text").count(), 3);
+    assert!(agreement("", "", ("", ""), &[], &Style::default()).to_png(1.0).is_ok());
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The report in a real browser: hover, click, keys, axes, sizes, and text that tries to be a script.
 
-use luminary_plot::{Archive, Goal, Precision, Report, ReportArchive, Style, report};
+use luminary_plot::{
+    Archive, CurvePanel, Curves, Goal, Precision, Report, ReportArchive, ReportField, Series, Style, curves, report,
+};
 use serde_json::json;
 
 use crate::browser::Browser;
@@ -25,6 +27,7 @@ fn styled_page(archive: &Archive, title: &str, n_parameters: usize, style: &Styl
         solutions: &solutions,
         parameters: &[],
         precision: Precision::Single,
+        fields: &[],
     };
     let facts = [("QD score".to_string(), "12.5".to_string())];
     let figures = [(
@@ -32,7 +35,8 @@ fn styled_page(archive: &Archive, title: &str, n_parameters: usize, style: &Styl
         luminary_plot::heatmap(&luminary_plot::Heatmap { title, note: "", objective: "Speed", archive }, style)
             .expect("the archive is valid"),
     )];
-    let spec = Report { title, note: "a note", facts: &facts, archive: Some(spec), figures: &figures };
+    let spec =
+        Report { title, note: "a note", facts: &facts, archive: Some(spec), figures: &figures, ..Report::default() };
     report(&spec, style).expect("the report is valid")
 }
 
@@ -68,7 +72,7 @@ fn hover_shows_and_click_keeps_an_elite() {
     assert_eq!(elite(&mut browser), 0);
     assert_eq!(browser.text("place-name"), "Cell (1, 2)");
     assert_eq!(browser.text("numbers"), "Speed10Measure 10Measure 20.1Rank by objective3 of 3");
-    assert_eq!(browser.text("values"), "x10x20.5x31x41.5x52");
+    assert_eq!(browser.text("values"), "x00x10.5x21x31.5x42");
 
     let (x, y) = position(&mut browser, 0.9, 0.1);
     browser.click(x, y);
@@ -258,6 +262,103 @@ fn pages_fit_wide_and_narrow_windows() {
         browser.click(x, y);
         assert!(elite(&mut browser) >= 0, "the cell in the middle has an elite");
         browser.screenshot(name);
+        let overflow = browser.evaluate("document.documentElement.scrollWidth - window.innerWidth");
+        assert_eq!(overflow, json!(0), "nothing sticks out of a window of {width} pixels");
+        assert_eq!(browser.errors(), Vec::<String>::new());
+    }
+}
+
+/// A page with a threshold of each elite, curves of two series, and what was run.
+fn full_page(archive: &Archive) -> String {
+    let n = archive.elite_cells.len();
+    let fields = [ReportField { name: "threshold".into(), values: (0..n).map(|i| 100.0 * i as f64).collect() }];
+    let spec = ReportArchive {
+        archive,
+        objective: "Speed",
+        measures: &vec![0.5; 2 * n],
+        solutions: &(0..2 * n).map(|i| i as f64).collect::<Vec<_>>(),
+        parameters: &["thigh".to_string(), "<b>shin</b>".to_string()],
+        precision: Precision::Single,
+        fields: &fields,
+    };
+    let series = |name: &str, end: f64| Series { name: name.into(), x: vec![0.0, 10.0], trials: vec![vec![0.0, end]] };
+    let series = vec![series("cma_mae", 100.0), series("cma_me", 50.0)];
+    let panel = CurvePanel { title: String::new(), x_label: "iteration".into(), y_label: "QD score".into(), series };
+    let lines = curves(&Curves { panels: vec![panel], ..Curves::default() }, &Style::default()).expect("valid curves");
+    let row = |cells: [&str; 2]| cells.map(str::to_string).to_vec();
+    let spec = Report {
+        title: "Walkers",
+        archive: Some(spec),
+        table: &[row(["setting", "QD score"]), row(["cma_mae", "12"])],
+        run: &[("Date".to_string(), "2026-01-02 03:04 UTC".to_string())],
+        settings: "run.seed = 7\nrun.iterations = 100",
+        figures: &[("Progress".to_string(), lines)],
+        ..Report::default()
+    };
+    report(&spec, &Style::default()).expect("the report is valid")
+}
+
+#[test]
+fn colours_show_any_number_of_an_elite() {
+    let mut browser = Browser::open("report-colors", &full_page(&small_grid()), 1280, 900);
+    let names = browser.evaluate("Array.from(document.getElementById('color-by').options, (o) => o.textContent)");
+    assert_eq!(names, json!(["Speed", "threshold", "Measure 1", "Measure 2", "thigh", "<b>shin</b>"]));
+    let mut choose = |value: usize| {
+        browser.evaluate(&format!(
+            "(() => {{ const s = document.getElementById('color-by'); s.value = '{value}';
+            s.dispatchEvent(new Event('change')); }})()"
+        ));
+        browser.evaluate("document.getElementById('map').dataset.range")
+    };
+    assert_eq!(choose(1), json!("0 200"));
+    assert_eq!(choose(5), json!("1 5"));
+    assert_eq!(choose(0), json!("10 30"));
+    assert!(browser.text("numbers").contains("threshold100"), "the best elite is the second");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn curves_tell_their_values_under_the_pointer() {
+    let mut browser = Browser::open("report-hover", &full_page(&small_grid()), 1280, 900);
+    let place = browser.evaluate(
+        "(() => { const svg = document.querySelector('figure svg'); svg.scrollIntoView({block: 'center'});
+        const box = svg.getBoundingClientRect(); const scale = box.width / svg.viewBox.baseVal.width;
+        const [left, top, width, height] = svg.querySelector('g.panel').dataset.frame.split(' ').map(Number);
+        return [box.left + scale * (left + width / 2), box.top + scale * (top + height / 2)]; })()",
+    );
+    browser.point_at(place[0].as_f64().expect("a number"), place[1].as_f64().expect("a number"));
+    let text = browser.text("tip");
+    assert!(text.starts_with("iteration ") && text.contains("cma_mae: ") && text.contains("cma_me: "), "{text}");
+    let value = |name: &str| -> f64 {
+        let from = text.find(name).expect("the line is named") + name.len();
+        let digits: String = text[from..].chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+        digits.parse().expect("a number")
+    };
+    // A pixel is about a fiftieth of an iteration.
+    assert!((value("iteration ") - 5.0).abs() < 0.1 && (value("cma_mae: ") - 50.0).abs() < 1.0, "{text}");
+    browser.point_at(2.0, 2.0);
+    assert_eq!(browser.evaluate("document.getElementById('tip').hidden"), json!(true));
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+#[test]
+fn pages_are_light_or_dark_and_say_what_was_run() {
+    for (name, width) in [("report-full-wide", 1280), ("report-full-narrow", 390)] {
+        let mut browser = Browser::open(name, &full_page(&small_grid()), width, 900);
+        let background = "getComputedStyle(document.body).backgroundColor";
+        let light = browser.evaluate(background);
+        browser.screenshot(&format!("{name}-light"));
+        browser.evaluate("document.getElementById('theme').click()");
+        assert_ne!(browser.evaluate(background), light);
+        let ink = "getComputedStyle(document.querySelector('figure svg text')).fill";
+        assert_eq!(browser.evaluate(ink), json!("rgb(230, 234, 238)"), "figures follow");
+        browser.screenshot(&format!("{name}-dark"));
+        browser.evaluate("document.getElementById('theme').click()");
+        assert_eq!(browser.evaluate(background), light);
+        let page = browser.evaluate("document.body.textContent").as_str().unwrap_or_default().to_string();
+        for text in ["2026-01-02 03:04 UTC", "run.seed = 7\nrun.iterations = 100", "setting"] {
+            assert!(page.contains(text), "{text}");
+        }
         let overflow = browser.evaluate("document.documentElement.scrollWidth - window.innerWidth");
         assert_eq!(overflow, json!(0), "nothing sticks out of a window of {width} pixels");
         assert_eq!(browser.errors(), Vec::<String>::new());

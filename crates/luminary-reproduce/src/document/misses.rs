@@ -14,16 +14,18 @@ use crate::results::Results;
 pub(super) fn markdown(studies: &[&Results]) -> String {
     let mut rows = String::new();
     for results in studies.iter().filter(|results| results.variant == Variant::Published) {
-        let is_missed = |(_, comparison): &(&Cell, Comparison)| comparison.verdict() == Some(Verdict::Missed);
-        for (cell, comparison) in results.comparisons().filter(is_missed) {
+        let differs = |(_, comparison): &(&Cell, Comparison)| {
+            matches!(comparison.verdict(), Some(Verdict::Missed | Verdict::Better))
+        };
+        for (cell, comparison) in results.comparisons().filter(differs) {
             rows += &row(results, cell, &comparison);
         }
     }
     if rows.is_empty() {
-        return "No published number is missed.\n\n".into();
+        return "No number differs from the published one.\n\n".into();
     }
     format!(
-        "Numbers that are missed, and why:\n\n| experiment | domain | setting | metric | ours | paper | difference | \
+        "Numbers that differ from the published ones, for better or worse, and why:\n\n| experiment | domain | setting | metric | ours | paper | difference | \
          allowed | trials | cause |\n|---|---|---|---|---:|---:|---:|---:|---:|---|\n{rows}\n"
     )
 }
@@ -89,6 +91,7 @@ impl Cause {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comparison::Length;
     use crate::{Experiment, Metric};
 
     #[test]
@@ -97,7 +100,8 @@ mod tests {
             let is_used = Experiment::ALL.into_iter().any(|experiment| {
                 let study = crate::Study::new(experiment, Variant::Published, None);
                 let results = Results::of_study(&study);
-                let comparison = |metric| Comparison { metric, n_trials: 0, ours: None, published: None };
+                let comparison =
+                    |metric| Comparison { metric, n_trials: 0, ours: None, published: None, length: Length::OfPaper };
                 study
                     .cells
                     .iter()
@@ -114,12 +118,13 @@ mod tests {
         let study = crate::Study::new(Experiment::MinF, Variant::Published, None);
         let results = Results::of_study(&study);
         let n_fitting = |metric| {
-            let comparison = Comparison { metric, n_trials: 0, ours: None, published: None };
+            let comparison = Comparison { metric, n_trials: 0, ours: None, published: None, length: Length::OfPaper };
             study.cells.iter().filter(|cell| cause.is_of(&results, cell, &comparison)).count()
         };
         assert_eq!(Metric::ALL.map(n_fitting), [4, 0, 0]);
         let other = crate::Study::new(Experiment::Alpha, Variant::Published, None);
-        let comparison = Comparison { metric: Metric::QdScore, n_trials: 0, ours: None, published: None };
+        let comparison =
+            Comparison { metric: Metric::QdScore, n_trials: 0, ours: None, published: None, length: Length::OfPaper };
         assert!(!cause.is_of(&Results::of_study(&other), &other.cells[0], &comparison));
     }
 }

@@ -18,6 +18,7 @@ pub use section::{File, Section};
 use crate::comparison::Score;
 use crate::error::ReproduceError;
 use crate::experiment::Experiment;
+use crate::figures::{self, FigureFile};
 use crate::results::Results;
 use crate::table::LEGEND;
 use section::duration;
@@ -67,7 +68,11 @@ pub fn write_page(results: &Results, folder: &Path) -> Result<PathBuf, Reproduce
 /// Figures that cannot be drawn and files that cannot be written.
 pub fn write_document(studies: &[Results], origin: &Origin, folder: &Path) -> Result<PathBuf, ReproduceError> {
     let studies: Vec<_> = studies.iter().filter(|results| results.n_finished() > 0).collect();
-    let mut text = introduction(&studies, origin);
+    let opening = studies.iter().find_map(|results| figures::against_paper(results));
+    let mut text = introduction(&studies, opening.as_ref(), origin);
+    if let Some(FigureFile { name, bytes, .. }) = opening {
+        write(&folder.join(NAME).join(name), &bytes)?;
+    }
     for results in &studies {
         let section = Section::of(results, &format!("{NAME}/"))?;
         text += &format!("## {}\n\n{}", section.title, section.text);
@@ -82,10 +87,13 @@ const RULE: &str = "A number is *reproduced* if it differs from the published on
                     difference or 1.5 % of the published value, whichever is more. Where the paper gives no standard \
                     error, its trials are taken to scatter like ours.";
 
-fn introduction(studies: &[&Results], origin: &Origin) -> String {
+/// The document opens with a figure of the first study that has numbers to compare.
+fn introduction(studies: &[&Results], opening: Option<&FigureFile>, origin: &Origin) -> String {
     let commit = origin.commit.as_ref().map_or(String::new(), |commit| format!(" at commit {commit}"));
+    let picture =
+        opening.map_or(String::new(), |figure| format!("![{0}]({NAME}/{1})\n\n{0}\n\n", figure.caption, figure.name));
     let mut text = format!(
-        "# The paper's experiments, reproduced\n\n\
+        "# The paper's experiments, reproduced\n\n{picture}\
          Every table and figure of \"Covariance Matrix Adaptation MAP-Annealing\" (Fontaine and Nikolaidis, 2023) outside \
          latent space illumination. The trials were run by `luminary reproduce all` and `luminary reproduce main --variant \
          standard`{commit}; this page is made from them by\n\n    {}\n\n{RULE}\n\n",
@@ -166,6 +174,20 @@ mod tests {
         }
         let n_files = fs::read_dir(folder.path().join(NAME)).unwrap().count();
         assert_eq!(n_files, links.len(), "no file without a link");
+    }
+
+    #[test]
+    fn the_document_opens_with_ours_against_the_papers_if_trials_are_as_long() {
+        let document = |iterations| {
+            let folder = tempfile::tempdir().unwrap();
+            let study = Study::new(Experiment::Main, Variant::Published, iterations).trials(1);
+            let path = write_document(&[Results::synthetic(&study)], &Origin::default(), folder.path()).unwrap();
+            fs::read_to_string(path).unwrap()
+        };
+        let whole = document(None);
+        assert!(whole.lines().nth(2).is_some_and(|line| line.contains("main-published-against-paper.svg")), "{whole}");
+        let shortened = document(Some(50));
+        assert!(!shortened.contains("against-paper") && shortened.contains("| not comparable |"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The paper's figures from the trials of a study.
 
+mod against_paper;
 mod heatmaps;
 mod lines;
 
@@ -24,6 +25,8 @@ pub struct FigureFile {
     /// Contents of the file.
     pub bytes: Vec<u8>,
 }
+
+pub use against_paper::against_paper;
 
 /// The figures of a study, in the order in which they are worth looking at. Lines are SVG and heatmaps PNG, because these
 /// are the smaller files. Cells without trials are left out, and so are figures without cells.

@@ -16,7 +16,7 @@ use crate::results::{Results, variant_name};
 /// | `ours`, `standard_error`, `n_trials` | our mean, its standard error (empty for a single trial), trials behind it |
 /// | `published`, `published_standard_error` | the paper's; empty where it has no number |
 /// | `difference` | ours minus published |
-/// | `verdict` | `reproduced` or `missed`; empty where there is nothing to compare |
+/// | `verdict` | `reproduced`, `better`, `missed` or `not comparable`; empty where there is nothing to compare |
 pub const COLUMNS: &str = "domain,algorithm,n,resolution,alpha,min_f,variant,iterations,metric,\
                            ours,standard_error,n_trials,published,published_standard_error,difference,verdict";
 
@@ -30,7 +30,7 @@ pub fn csv(results: &Results) -> String {
 }
 
 fn row(cell: &Cell, comparison: &Comparison) -> String {
-    let Comparison { metric, n_trials, ours, published } = comparison;
+    let Comparison { metric, n_trials, ours, published, .. } = comparison;
     let soft = |value: f64| if cell.has_soft_archive() { format!("{value:?}") } else { String::new() };
     // Six decimals are more than any trial is worth; all digits would only be harder to read.
     let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.6}"));

@@ -13,7 +13,8 @@ use crate::results::{CellResults, Results};
 
 /// How to read the tables.
 pub const LEGEND: &str = "Means ± standard errors; *paper* is the published number, *difference* is ours minus the \
-                          paper's; ✓ is reproduced, **✗** is missed, — is not there.";
+                          paper's; ✓ is reproduced, ▲ is better, **✗** is missed, — is not there. Trials of \
+                          another length than the paper's are not comparable.";
 
 /// The table of a study as Markdown: one table for each domain, or one with all domains side by side, as in the paper.
 /// Domains without any trial are left out.
@@ -145,7 +146,9 @@ fn mean(estimate: Option<Estimate>) -> String {
 fn difference(comparison: &Comparison) -> String {
     match (comparison.difference(), comparison.verdict()) {
         (Some(difference), Some(Verdict::Reproduced)) => format!("{} ✓", signed(difference)),
+        (Some(difference), Some(Verdict::Better)) => format!("{} ▲", signed(difference)),
         (Some(difference), Some(Verdict::Missed)) => format!("{} **✗**", signed(difference)),
+        (Some(_), Some(Verdict::NotComparable)) => "not comparable".into(),
         _ => "—".into(),
     }
 }

@@ -16,13 +16,13 @@ mod tests {
     use crate::{Experiment, Results, Study};
 
     fn study(experiment: Experiment) -> Study {
-        Study::new(experiment, Variant::Published, Some(2)).trials(2)
+        Study::new(experiment, Variant::Published, None).trials(2)
     }
 
     /// Synthetic results with one number far from the paper's, in the first trial's score of a cell.
     fn with_a_miss(experiment: Experiment) -> Results {
         let mut results = Results::synthetic(&study(experiment));
-        results.cells[0].trials.iter_mut().for_each(|(_, record)| record.qd_score += 10.0);
+        results.cells[0].trials.iter_mut().for_each(|(_, record)| record.qd_score -= 10.0);
         results
     }
 
@@ -51,12 +51,12 @@ mod tests {
     #[test]
     fn a_row_of_the_csv_has_our_number_the_papers_and_the_difference() {
         let text = csv(&with_a_miss(Experiment::Main));
-        // MAP-Elites on LP (sphere): 41.64 +- 0.06 in the paper; ours 51.59 and 51.69.
+        // MAP-Elites on LP (sphere): 41.64 +- 0.06 in the paper; ours 31.59 and 31.69.
         let row =
-            "lp-sphere,map_elites,100,100,,,published,2,qd_score,51.640000,0.050000,2,41.64,0.06,10.000000,missed";
+            "lp-sphere,map_elites,100,100,,,published,10000,qd_score,31.640000,0.050000,2,41.64,0.06,-10.000000,missed";
         assert_eq!(text.lines().nth(1), Some(row));
         assert!(
-            text.contains("\narm,cma_mae,100,100,0.01,0.0,published,2,best,99.930000,0.000000,2,99.93,0,0.000000,")
+            text.contains("\narm,cma_mae,100,100,0.01,0.0,published,10000,best,99.930000,0.000000,2,99.93,0,0.000000,")
         );
     }
 
@@ -65,7 +65,7 @@ mod tests {
         let text = markdown(&with_a_miss(Experiment::Main));
         let titles: Vec<_> = text.lines().filter(|line| line.starts_with("**")).collect();
         assert_eq!(titles, ["**LP (sphere)**", "**LP (Rastrigin)**", "**LP (plateau)**", "**Arm repertoire**"]);
-        assert!(text.contains("| MAP-Elites | 51.64 ± 0.05 | 41.64 ± 0.06 | +10.00 **✗** | 50.80 ± 0.00 |"), "{text}");
+        assert!(text.contains("| MAP-Elites | 31.64 ± 0.05 | 41.64 ± 0.06 | -10.00 **✗** | 50.80 ± 0.00 |"), "{text}");
         assert!(text.contains("\n| CMA-ME\\* | ") && text.contains(" +0.00 ✓ | 2 |\n"), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("| CMA-MAE |")).count(), 4);
     }
@@ -76,7 +76,7 @@ mod tests {
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 2 + 5 + 1, "{text}");
         assert!(
-            lines[2].starts_with("| -80 | 74.74 ± 0.05<br>paper 64.74<br>+10.00 **✗** | 83.73 ± 0.00<br>paper 83.73")
+            lines[2].starts_with("| -80 | 54.74 ± 0.05<br>paper 64.74<br>-10.00 **✗** | 83.73 ± 0.00<br>paper 83.73")
         );
         assert!(lines.iter().take(7).all(|line| line.matches('|').count() == 11), "{text}");
     }
@@ -91,9 +91,11 @@ mod tests {
         let text = csv(&results);
         assert_eq!(text.lines().count(), 1 + 8 * 3);
         assert!(
-            text.contains("arm,map_elites,100,100,,,published,2,qd_score,71.350000,,1,71.4,0.03,-0.050000,reproduced")
+            text.contains(
+                "arm,map_elites,100,100,,,published,10000,qd_score,71.350000,,1,71.4,0.03,-0.050000,reproduced"
+            )
         );
-        assert!(text.contains("arm,cma_me,100,100,,,published,2,qd_score,,,0,75.82,0.11,,\n"), "{text}");
+        assert!(text.contains("arm,cma_me,100,100,,,published,10000,qd_score,,,0,75.82,0.11,,\n"), "{text}");
         let text = markdown(&results);
         assert!(!text.contains("LP (sphere)") && text.contains("| CMA-ME | — | 75.82 ± 0.11 | — |"), "{text}");
         assert_eq!(results.score().n_compared, 3);

@@ -129,20 +129,23 @@ pub enum ProblemConfig {
     },
 }
 
-/// What objective and measures are called in figures.
+/// What objective, measures and components are called in figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Labels {
     /// The objective.
     pub objective: String,
     /// Each measure.
     pub measures: Vec<String>,
+    /// Each component of a solution; empty if they have no names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub components: Vec<String>,
 }
 
 impl Labels {
-    /// "objective", "measure 1", "measure 2", ...
+    /// "objective", "measure 0", "measure 1", ...: counted as in tables (`measures_0`) and errors.
     pub fn numbered(n_measures: usize) -> Self {
-        let measures = (1..=n_measures).map(|i| format!("measure {i}")).collect();
-        Self { objective: "objective".into(), measures }
+        let measures = (0..n_measures).map(|i| format!("measure {i}")).collect();
+        Self { objective: "objective".into(), measures, components: Vec::new() }
     }
 }
 

@@ -82,11 +82,11 @@ fn read_by_hand(section: &mut Section, measures: &Setting) -> Result<(ProblemCon
 
 /// What settings may say about a problem that is given: what it is called, and its goal.
 pub(super) fn read_given(section: &mut Section, given: &mut ProblemConfig) -> Result<(), Fault> {
-    if let ProblemConfig::Custom { name, measure_bounds, labels, goal, .. } = given {
+    if let ProblemConfig::Custom { name, n, measure_bounds, labels, goal } = given {
         if let Some(setting) = section.take("name") {
             *name = setting.string()?.to_owned();
         }
-        *labels = read_labels(section, measure_bounds.len())?;
+        *labels = read_labels(section, measure_bounds.len(), *n)?;
         *goal = read_goal(section)?;
     }
     Ok(())
@@ -103,7 +103,7 @@ struct Shape {
 fn read_shape(section: &mut Section, measures: &Setting) -> Result<Shape, Fault> {
     let n = section.require("n")?.count_in_range()?;
     let measure_bounds = read_measures(measures)?;
-    let labels = read_labels(section, measure_bounds.len())?;
+    let labels = read_labels(section, measure_bounds.len(), n)?;
     let goal = read_goal(section)?;
     Ok(Shape { n, measure_bounds, labels, goal })
 }
@@ -134,19 +134,27 @@ fn read_measures(setting: &Setting) -> Result<Vec<(f64, f64)>, Fault> {
     rows.iter().map(bounds).collect()
 }
 
-fn read_labels(section: &mut Section, n_measures: usize) -> Result<Labels, Fault> {
+fn read_labels(section: &mut Section, n_measures: usize, n_components: usize) -> Result<Labels, Fault> {
     let mut labels = Labels::numbered(n_measures);
     if let Some(setting) = section.take("objective_name") {
         labels.objective = setting.string()?.to_owned();
     }
     if let Some(setting) = section.take("measure_names") {
-        let names = setting.list(&setting.expected())?;
-        if names.len() != n_measures {
-            return Err(setting.fault(&format!("{n_measures} names, one for each measure")));
-        }
-        labels.measures = names.iter().map(|name| name.string().map(str::to_owned)).collect::<Result<_, _>>()?;
+        labels.measures = read_names(&setting, n_measures, "measure")?;
+    }
+    if let Some(setting) = section.take("component_names") {
+        labels.components = read_names(&setting, n_components, "component")?;
     }
     Ok(labels)
+}
+
+/// One name for each of `n` things.
+fn read_names(setting: &Setting, n: usize, thing: &str) -> Result<Vec<String>, Fault> {
+    let names = setting.list(&setting.expected())?;
+    if names.len() != n {
+        return Err(setting.fault(&format!("{n} names, one for each {thing}")));
+    }
+    names.iter().map(|name| name.string().map(str::to_owned)).collect()
 }
 
 /// Step sizes where the user gave none.

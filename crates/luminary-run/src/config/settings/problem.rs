@@ -61,8 +61,15 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::new(
         "problem.measure_names",
         Kind::Other { expected: "a list of texts", python: "Iterable[str]" },
-        follows("numbered", "[\"speed\", \"height\"]"),
+        follows("numbered from 0", "[\"speed\", \"height\"]"),
         "what each measure is called in figures",
+    )
+    .scope(Scope::OwnProblem),
+    Entry::new(
+        "problem.component_names",
+        Kind::Other { expected: "a list of texts", python: "Iterable[str]" },
+        follows("numbered from 0", "[\"hip\", \"knee\", \"foot\"]"),
+        "what each component of a solution is called in figures",
     )
     .scope(Scope::OwnProblem),
 ];

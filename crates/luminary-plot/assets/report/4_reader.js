@@ -4,6 +4,9 @@
 
 const MAX_VALUES = 1000;
 
+// Decoded with the first elite.
+let fieldValues = null;
+
 // Without a tile, the best elite is shown.
 function showDetails(chosen) {
   const tile = chosen < 0 && nElites ? start() : chosen;
@@ -17,6 +20,8 @@ function showDetails(chosen) {
   if (elite < 0) return;
   const rows = [[data.objective, ownSign(objectives[elite]), "objective"]];
   measures.forEach((m, i) => rows.push([m.name, eliteMeasures[elite * nMeasures + i], ""]));
+  if (!fieldValues) fieldValues = data.fields.map((field) => doubles(field.values));
+  data.fields.forEach((field, i) => rows.push([field.name, fieldValues[i][elite], ""]));
   const table = element("numbers");
   table.replaceChildren(...rows.map(([name, value, kind]) => tableRow(name, format(value, 8), kind)));
   table.append(tableRow("Rank by objective", `${rankOf[elite] + 1} of ${nElites}`, ""));
@@ -41,7 +46,7 @@ function showSolution(values) {
   for (let i = 0; i < Math.min(values.length, MAX_VALUES); i++) {
     const item = document.createElement("li");
     const name = document.createElement("span");
-    name.textContent = data.parameters.length ? data.parameters[i] : `x${i + 1}`;
+    name.textContent = componentName(i);
     item.append(name, format(values[i], 6));
     items.push(item);
   }
@@ -66,13 +71,13 @@ function drawBars(values) {
   const zero = 1 + high * scale;
   const width = bars.width / values.length;
   const gap = width > 5 * ratio ? ratio : 0;
-  context.fillStyle = "#0072b2";
+  context.fillStyle = pageColor("--accent");
   values.forEach((v, i) => {
     if (!Number.isFinite(v)) return;
     const y = zero - Math.max(v, 0) * scale;
     context.fillRect(i * width, y, Math.max(width - gap, 0.7), Math.abs(v) * scale);
   });
-  context.fillStyle = "#52606d";
+  context.fillStyle = pageColor("--muted");
   context.fillRect(0, zero - ratio / 2, bars.width, ratio);
 }
 
