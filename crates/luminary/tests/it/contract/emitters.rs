@@ -176,12 +176,14 @@ fn emitters_survive_objectives_that_teach_nothing() {
 
         let failing = Told(bowl(), |_: &[f64], _| f64::NAN);
         let mut always_invalid = scheduler(&failing, &emitter, 2);
-        finite_solutions(&name, &mut always_invalid, &failing);
+        let n_asks = finite_solutions(&name, &mut always_invalid, &failing).len() as u64;
         assert!(always_invalid.archive().is_empty() && always_invalid.result().is_empty(), "{name}");
         assert_eq!(always_invalid.n_invalid(), always_invalid.evaluations());
         let has_strategy = matches!(emitter, EmitterConfig::Evolution(_) | EmitterConfig::Arborescence(_));
         let restarts = always_invalid.restarts();
-        assert_eq!(restarts.no_values, if has_strategy { 2 * N_ITERATIONS } else { 0 }, "{name}");
+        // Where gradients are estimated, probes make iterations differ in length, and every ask is one.
+        let n_rounds = if name.starts_with("estimated") { n_asks } else { N_ITERATIONS };
+        assert_eq!(restarts.no_values, if has_strategy { 2 * n_rounds } else { 0 }, "{name}");
         assert_eq!(restarts.total(), restarts.no_values, "{name}");
     }
 }
