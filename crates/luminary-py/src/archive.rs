@@ -3,8 +3,8 @@
 use std::sync::{Mutex, OnceLock};
 
 use luminary::archive::{
-    ArchiveConfig, Batch, CellArchive, CellIdx, Cells, DensityArchive, DnsArchive, ProximityArchive,
-    SlidingBoundariesConfig,
+    Archive, ArchiveConfig, ArchiveKind, Batch, CellArchive, CellIdx, Cells, DensityArchive, DnsArchive,
+    ProximityArchive, SlidingBoundariesConfig,
 };
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -422,6 +422,17 @@ impl NativeArchive {
 impl NativeArchive {
     pub(crate) fn from_archive(archive: CellArchive) -> Self {
         Self::of(ArchiveState::new(archive.config().clone(), Box::new(archive)))
+    }
+
+    /// An archive without cells and without extra columns.
+    pub(crate) fn without_cells(
+        solution_dim: usize,
+        qd_score_offset: f64,
+        kind: ArchiveKind,
+        archive: Box<dyn Archive>,
+    ) -> Self {
+        let config = ArchiveConfig { qd_score_offset, ..ArchiveConfig::new(solution_dim, kind) };
+        Self::of(ArchiveState::new(config, archive))
     }
 
     fn build(config: ArchiveConfig) -> PyResult<Self> {

@@ -5,11 +5,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use luminary::archive::{ArchiveKind, CellsConfig, GridConfig};
-use luminary::preset::PresetConfig;
 use luminary::scheduler::Scheduler;
 use luminary_run::RunError;
-use luminary_run::config::{Goal, ProblemConfig, RunConfig};
+use luminary_run::config::{ProblemConfig, RunConfig};
 use luminary_run::driver::{Restored, restore, write_results};
 use luminary_run::folder::{CheckpointMeta, METRICS, Manifest, MetricsLog, MetricsRow, RunFolder, SUMMARY};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -39,23 +37,18 @@ impl NativeFolder {
         py: Python<'_>,
         path: PathBuf,
         run: &NativeRun,
-        name: &str,
         iterations: u64,
         metrics_every: u64,
         checkpoint_every: u64,
     ) -> PyResult<Self> {
-        let preset = run.preset().ok_or_else(|| {
+        let config = run.config().ok_or_else(|| {
             PyValueError::new_err("expected the settings of a new run, found a run that was restored from a checkpoint")
         })?;
         py.detach(|| {
-            let mut config = config_of(preset, name).or_raise()?;
+            let mut config = config.clone();
             config.run.iterations = iterations;
             config.run.metrics_every = metrics_every;
             config.run.checkpoint_iterations = Some(checkpoint_every);
-            run.slot().with(|scheduler| {
-                config.run.order = scheduler.config().order;
-                debug_assert_eq!(&config.scheduler(&preset.spec), scheduler.config());
-            })?;
             let folder = RunFolder::create(&path, &Manifest::new(config.clone())).or_raise()?;
             Self::start(folder, config, 0).or_raise()
         })
@@ -81,15 +74,17 @@ impl NativeFolder {
                 manifest.config.run.iterations = iterations;
                 folder.write_manifest(&manifest).or_raise()?;
             }
-            let native = Self::start(folder, manifest.config, scheduler.iterations()).or_raise()?;
-            Ok((native, NativeRun::of(scheduler), seconds))
+            let run = NativeRun::of_folder(scheduler, manifest.config.clone());
+            let iteration = run.slot().with(|scheduler| scheduler.iterations())?;
+            let native = Self::start(folder, manifest.config, iteration).or_raise()?;
+            Ok((native, run, seconds))
         })
     }
 
     /// Appends the figures of a run to the log.
     fn append(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
         py.detach(|| {
-            let row = run.slot().with(|scheduler| MetricsRow::of(scheduler, Goal::Maximise, seconds))?;
+            let row = run.slot().with(|scheduler| MetricsRow::of(scheduler, self.config.goal(), seconds))?;
             self.with_open(|open| open.log.append(&row).map_err(RunError::io("append to", &self.path.join(METRICS))))
         })
     }
@@ -136,26 +131,6 @@ impl NativeFolder {
             None => Err(PyRuntimeError::new_err("expected an open run folder, found one that was closed")),
         }
     }
-}
-
-/// The configuration that builds what the preset builds.
-fn config_of(preset: &PresetConfig, name: &str) -> Result<RunConfig, RunError> {
-    let mut config = RunConfig::custom(name, &preset.spec, &[])?;
-    let bounds = preset.spec.measure_bounds.clone();
-    config.archive.kind = ArchiveKind::Cells(CellsConfig::Grid(GridConfig::new(preset.resolution.clone(), bounds)));
-    config.archive.learning_rate = preset.learning_rate;
-    config.archive.min_f = preset.min_f;
-    config.algorithm.preset = preset.preset;
-    config.algorithm.variant = preset.variant;
-    config.algorithm.sigma = preset.sigma;
-    config.algorithm.line_sigma = preset.line_sigma;
-    config.algorithm.emitters = preset.n_emitters;
-    config.algorithm.batch_size = preset.batch_size;
-    config.algorithm.x0.clone_from(&preset.x0);
-    config.algorithm.gradient = preset.step;
-    config.run.seed = preset.seed;
-    config.run.threads = 1;
-    Ok(config)
 }
 
 /// The engine as the folder has it, and the seconds spent.

@@ -20,6 +20,8 @@ mod folder;
 mod kmeans;
 mod relay;
 mod run;
+mod run_archive;
+mod run_settings;
 mod saved_archive;
 mod scheduler;
 mod slot;
