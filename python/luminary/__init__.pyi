@@ -6,11 +6,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import Unpack
 
 from luminary import archives as archives
 from luminary import emitters as emitters
 from luminary import schedulers as schedulers
-from luminary.archives import ArchiveStats, CVTArchive, GridArchive
+from luminary._settings import Settings
+from luminary.archives import ArchiveStats
 from luminary.typing import SingleData
 
 __version__: str
@@ -35,18 +37,21 @@ def presets() -> dict[str, str]: ...
 class Run:
     def __init__(
         self,
-        algorithm: str = "cma_mae",
+        algorithm: str | None = None,
         *,
         solution_dim: int,
         ranges: Iterable[tuple[float, float]],
+        iterations: int | None = None,
         seed: Any = 0,
-        order: Literal["rows", "completion"] = "rows",
-        over_issue: float = 1.0,
-        threads: int = 1,
-        **settings: Any,
+        order: Literal["rows", "completion"] | None = None,
+        over_issue: float | None = None,
+        threads: int | None = None,
+        **settings: Unpack[Settings],
     ) -> None: ...
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Run: ...
+    def load(cls, path: str | PathLike[str], *, goal: Literal["maximise", "minimise"] = "maximise") -> Run: ...
+    @property
+    def goal(self) -> str: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     def ask(self) -> NDArray[np.float64]: ...
     def tell(self, objective: ArrayLike, measures: ArrayLike) -> None: ...
@@ -78,13 +83,13 @@ class Run:
     @property
     def stats(self) -> ArchiveStats: ...
     @property
-    def archive(self) -> GridArchive | CVTArchive: ...
+    def archive(self) -> Any: ...
     @property
-    def result_archive(self) -> GridArchive | CVTArchive: ...
+    def result_archive(self) -> Any: ...
 
 @dataclass
 class RunResult:
-    archive: GridArchive
+    archive: Any
     run: Run
     metrics: list[dict[str, Any]]
     failures: list[Exception]
@@ -98,20 +103,25 @@ def run(
     *,
     solution_dim: int | None = None,
     ranges: Iterable[tuple[float, float]] | None = None,
-    iterations: int = 1000,
-    algorithm: str = "cma_mae",
+    iterations: int | None = None,
+    algorithm: str | None = None,
     seed: Any = 0,
     vectorized: bool | None = None,
     executor: Executor | None = None,
     gradients: Callable[[NDArray[np.float64]], tuple[ArrayLike, ArrayLike, ArrayLike]] | None = None,
     on_error: str = "reject",
+    retries: int = 0,
+    time_limit: float | None = None,
     progress: bool = False,
     callback: Callable[[Run], object] | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    checkpoint_every: int = 100,
+    checkpoint_every: int | None = None,
     run_folder: str | PathLike[str] | None = None,
     metrics_every: int = 10,
-    **settings: Any,
+    order: Literal["rows", "completion"] | None = None,
+    over_issue: float | None = None,
+    threads: int | None = None,
+    **settings: Unpack[Settings],
 ) -> RunResult: ...
 def elite(
     folder: str | PathLike[str], *, cell: int | Iterable[int] | None = None, measures: ArrayLike | None = None

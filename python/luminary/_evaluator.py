@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 import numpy as np
+
+from luminary._search import is_minimised, turned_jacobian
 
 
 class Evaluator:
@@ -16,11 +19,23 @@ class Evaluator:
         executor: Where ``evaluate`` runs; None for here.
         vectorized: Whether ``evaluate`` takes many solutions.
         on_error: "reject" or "raise".
+        retries: How often a call that raised is made again.
+        time_limit: Seconds to wait for an evaluation of the executor; None for as long as it takes.
     """
 
-    def __init__(self, evaluate, gradients, executor, vectorized, on_error):
+    #: Which objectives are better; the engine maximises.
+    goal = "maximise"
+
+    def __init__(self, evaluate, gradients, executor, vectorized, on_error, retries, time_limit):
         self.evaluate, self.executor, self.on_error = evaluate, executor, on_error
         self.vectorized = executor is None if vectorized is None else vectorized
+        self.retries, self.time_limit = int(retries), time_limit
+        if self.retries < 0:
+            raise ValueError(f"retries: expected an integer >= 0, found {retries}")
+        if time_limit is not None and not time_limit > 0:
+            raise ValueError(f"time_limit: expected a finite number > 0, found {time_limit}")
+        if time_limit is not None and (executor is None or self.vectorized):
+            raise ValueError("time_limit: expected an executor that evaluates one solution at a time, found none")
         self._gradients = gradients
         self.failures = []
         self.n_measures = None
@@ -33,7 +48,11 @@ class Evaluator:
     def values(self, solutions):
         """Objectives and measures, and the rows that have none: their numbers, each with the reason."""
         objective, measures, *failed = self._evaluated(solutions)
-        return *_checked(len(solutions), objective, measures), failed[0] if failed else []
+        objective, measures = _checked(len(solutions), objective, measures)
+        return self._turned(objective), measures, failed[0] if failed else []
+
+    def _turned(self, objective):
+        return 0.0 - objective if is_minimised(self.goal) else objective
 
     def gradients(self, solutions):
         """Objectives, measures and Jacobians."""
@@ -43,12 +62,14 @@ class Evaluator:
         shape = (len(solutions), 1 + measures.shape[1], solutions.shape[1])
         if jacobian.shape != shape:
             raise ValueError(f"expected Jacobians in an array of shape {shape}, found one of shape {jacobian.shape}")
-        return objective, measures, jacobian
+        if is_minimised(self.goal):
+            jacobian = turned_jacobian(jacobian)
+        return self._turned(objective), measures, jacobian
 
     def _evaluated(self, solutions):
         """What the function says of each solution, and which calls failed."""
         if not self.vectorized:
-            return self._collect([self._submit(solution) for solution in solutions])
+            return self._collect(solutions)
         if self.executor is None:
             return self._batch(solutions)
         n_workers = getattr(self.executor, "_max_workers", None) or os.cpu_count() or 1
@@ -59,7 +80,8 @@ class Evaluator:
 
     def _batch(self, solutions):
         try:
-            objective, measures = self.evaluate(solutions)
+            call = functools.partial(self.evaluate, solutions)
+            objective, measures = self._retried(call, lambda: call)
             self.n_measures = np.asarray(measures).shape[-1]
             return objective, measures
         except Exception as error:
@@ -71,14 +93,26 @@ class Evaluator:
 
     def _submit(self, solution):
         if self.executor is not None:
-            return self.executor.submit(self.evaluate, solution).result
+            future = self.executor.submit(self.evaluate, solution)
+            return lambda: future.result(self.time_limit)
         return lambda: self.evaluate(solution)
 
-    def _collect(self, calls):
-        rows, failed = [], []
-        for call in calls:
+    def _retried(self, call, again):
+        """What a call returns; if it raises, what further ones do, which ``again`` makes."""
+        for _ in range(self.retries):
             try:
-                objective, measures = call()
+                return call()
+            except Exception:
+                call = again()
+        return call()
+
+    def _collect(self, solutions):
+        # All are submitted before the first is waited for.
+        calls = [self._submit(solution) for solution in solutions]
+        rows, failed = [], []
+        for solution, call in zip(solutions, calls):
+            try:
+                objective, measures = self._retried(call, lambda: self._submit(solution))
                 rows.append((float(objective), np.asarray(measures, dtype=np.float64).ravel()))
             except Exception as error:
                 if self.on_error == "raise":
@@ -98,17 +132,6 @@ class Evaluator:
     def _note(self, error):
         if len(self.failures) < 10:
             self.failures.append(error)
-
-
-class Negated:
-    """A function whose objective has the other sign; a class so that process pools can pickle it."""
-
-    def __init__(self, evaluate):
-        self.evaluate = evaluate
-
-    def __call__(self, solutions):
-        objective, measures = self.evaluate(solutions)
-        return np.negative(objective), measures
 
 
 def _checked(n_rows, objective, measures):

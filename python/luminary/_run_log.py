@@ -13,6 +13,7 @@ class Log:
         self.search, self.iterations, self.progress, self.every = search, iterations, progress, every
         self.keeper = keeper
         self.rows = []
+        self.before = search.iterations
         self.start = self.shown = time.monotonic()
 
     @property
@@ -41,8 +42,12 @@ class Log:
 
     def note(self):
         """An iteration has ended."""
-        is_last = self.search.iterations >= self.iterations
-        if self.search.iterations % self.every == 0 or is_last:
+        done = self.search.iterations
+        is_last = done >= self.iterations
+        # Where gradients are estimated, an iteration may count for several.
+        is_due = done // self.every > self.before // self.every
+        self.before = done
+        if is_due or is_last:
             seconds = self.seconds
             self.rows.append(self.row(seconds))
             self.keeper.append(self.search, seconds)

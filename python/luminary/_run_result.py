@@ -10,16 +10,16 @@ from luminary._notebook import Shown
 
 if TYPE_CHECKING:
     from luminary._evaluator import Evaluator
-    from luminary._run import Run
-    from luminary.archives._grid_archive import GridArchive
+    from luminary._search import Run
+    from luminary.archives._archive_base import ArchiveBase
 
 
 @dataclass(repr=False)
 class RunResult(Shown):
     """What :func:`luminary.run` returns."""
 
-    #: The elitist archive of everything evaluated.
-    archive: GridArchive
+    #: The elitist archive of everything evaluated, with objectives as they were returned.
+    archive: ArchiveBase
     #: The run itself, to look at or to go on with.
     run: Run
     #: Figures after each logged iteration: dicts with iteration, evaluations, seconds, qd_score, coverage, ...

@@ -8,7 +8,8 @@ from conftest import sphere, sphere_jacobian
 
 import luminary
 
-SETTINGS = {"solution_dim": 4, "ranges": [(-2, 2), (-2, 2)], "dims": [20, 20], "seed": 1}
+# The learning rate is given because the default one follows from the iterations, of which a `Run` knows nothing.
+SETTINGS = {"solution_dim": 4, "ranges": [(-2, 2), (-2, 2)], "dims": [20, 20], "learning_rate": 0.01, "seed": 1}
 FAILED_ROW = 3
 
 

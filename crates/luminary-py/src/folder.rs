@@ -4,10 +4,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use luminary::archive::{ArchiveKind, CellsConfig, GridConfig};
-use luminary::preset::PresetConfig;
 use luminary_run::RunError;
-use luminary_run::config::{Goal, ProblemConfig, RunConfig};
+use luminary_run::config::{ProblemConfig, RunConfig};
 use luminary_run::driver::{FirstBatch, Ledger, Restored, resume, state_of, write_results};
 use luminary_run::folder::{
     METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY, State, differences,
@@ -40,16 +38,15 @@ impl NativeFolder {
         py: Python<'_>,
         path: PathBuf,
         run: &NativeRun,
-        name: &str,
         iterations: u64,
         metrics_every: u64,
         checkpoint_every: u64,
     ) -> PyResult<Self> {
-        let preset = run.preset().ok_or_else(|| {
+        let config = run.config().ok_or_else(|| {
             PyValueError::new_err("expected the settings of a new run, found a run that was restored from a checkpoint")
         })?;
         py.detach(|| {
-            let mut config = config_of(run, preset, name)?;
+            let mut config = config.clone();
             config.run.iterations = iterations;
             config.run.metrics_every = metrics_every;
             config.run.checkpoint_iterations = Some(checkpoint_every);
@@ -70,7 +67,7 @@ impl NativeFolder {
     ) -> PyResult<(Self, NativeRun, f64)> {
         py.detach(|| {
             let (folder, mut manifest) = RunFolder::open(&path).or_raise()?;
-            let ProblemConfig::Custom { name, .. } = &manifest.config.problem else {
+            let ProblemConfig::Custom { .. } = manifest.config.problem else {
                 let message = format!(
                     "{} is a run of {}: continue it with `luminary resume`",
                     path.display(),
@@ -78,8 +75,8 @@ impl NativeFolder {
                 );
                 return Err(PyValueError::new_err(message));
             };
-            if let Some((asked, preset)) = asked.and_then(|asked| Some((asked, asked.preset()?))) {
-                let differences = differences(&manifest.config, &config_of(asked, preset, name)?);
+            if let Some(asked) = asked.and_then(NativeRun::config) {
+                let differences = differences(&manifest.config, asked);
                 if !differences.is_empty() {
                     return Err(RunError::OtherRun { path, place: "in the run folder", differences }).or_raise();
                 }
@@ -90,8 +87,10 @@ impl NativeFolder {
                 manifest.config.run.iterations = iterations;
                 folder.write_manifest(&manifest).or_raise()?;
             }
-            let native = Self::start(folder, manifest.config, scheduler.iterations(), measures_seen).or_raise()?;
-            Ok((native, NativeRun::of(scheduler), seconds))
+            let run = NativeRun::of_folder(scheduler, manifest.config.clone());
+            let iteration = run.slot().with(|scheduler| scheduler.iterations())?;
+            let native = Self::start(folder, manifest.config, iteration, measures_seen).or_raise()?;
+            Ok((native, run, seconds))
         })
     }
 
@@ -104,7 +103,7 @@ impl NativeFolder {
     /// Appends the figures of a run to the log.
     fn append(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
         py.detach(|| {
-            let row = run.slot().with(|scheduler| MetricsRow::of(scheduler, Goal::Maximise, seconds, None))?;
+            let row = run.slot().with(|scheduler| MetricsRow::of(scheduler, self.config.goal(), seconds, None))?;
             self.with_open(|open| open.log.append(&row).map_err(RunError::io("append to", &self.path.join(METRICS))))
         })
     }
@@ -179,29 +178,4 @@ impl NativeFolder {
             None => Err(PyRuntimeError::new_err("expected an open run folder, found one that was closed")),
         }
     }
-}
-
-/// The configuration that builds what the preset of a run builds.
-fn config_of(run: &NativeRun, preset: &PresetConfig, name: &str) -> PyResult<RunConfig> {
-    let custom = RunConfig::custom(name, &preset.spec, &[]).map_err(RunError::from);
-    let mut config = custom.or_raise()?;
-    let bounds = preset.spec.measure_bounds.clone();
-    config.archive.kind = ArchiveKind::Cells(CellsConfig::Grid(GridConfig::new(preset.resolution.clone(), bounds)));
-    config.archive.learning_rate = preset.learning_rate;
-    config.archive.min_f = preset.min_f;
-    config.algorithm.preset = preset.preset;
-    config.algorithm.variant = preset.variant;
-    config.algorithm.sigma = preset.sigma;
-    config.algorithm.line_sigma = preset.line_sigma;
-    config.algorithm.emitters = preset.n_emitters;
-    config.algorithm.batch_size = preset.batch_size;
-    config.algorithm.x0.clone_from(&preset.x0);
-    config.algorithm.gradient = preset.step;
-    config.run.seed = preset.seed;
-    config.run.threads = 1;
-    run.slot().with(|scheduler| {
-        config.run.order = scheduler.config().order;
-        debug_assert_eq!(&config.scheduler(&preset.spec), scheduler.config());
-    })?;
-    Ok(config)
 }

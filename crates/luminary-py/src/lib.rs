@@ -22,6 +22,8 @@ mod kmeans;
 mod ranker;
 mod relay;
 mod run;
+mod run_archive;
+mod run_settings;
 mod saved_archive;
 mod scheduler;
 mod slot;

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use luminary::archive::{Acceptance, Archive, Batch, CellArchive, Cells, LearningRate, NonFinite};
+use luminary::archive::Batch;
 use luminary::error::CallError;
-use luminary::preset::{Preset, PresetConfig};
+use luminary::preset::Preset;
 use luminary::problem::{Evaluate, ProblemSpec};
 use luminary::scheduler::{Scheduler, TicketId};
-use luminary::strategy::gradient::GradientConfig;
+use luminary_run::config::{Goal, RunConfig};
 use luminary_run::export;
-use luminary_run::folder::compare;
+use luminary_run::folder::{Manifest, compare};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use rayon::ThreadPool;
@@ -23,9 +23,9 @@ use crate::convert::{OrRaise, Reduced, Saved, StatsAnswer, lock, slice, stats_an
 use crate::evaluate::{PythonEvaluator, exception_of};
 use crate::folder::NativeFolder;
 use crate::relay;
-use crate::scheduler::order_of;
+use crate::run_archive::{Copied, Which};
+use crate::run_settings;
 use crate::slot::Slot;
-use crate::strategy::variant_of;
 use crate::threads;
 use crate::tickets::{self, InjectedAnswer, TicketAnswer, ToldAnswer};
 
@@ -33,8 +33,8 @@ use crate::tickets::{self, InjectedAnswer, TicketAnswer, ToldAnswer};
 #[pyclass(frozen, module = "luminary._native", name = "NativeRun")]
 pub(crate) struct NativeRun {
     slot: Slot,
-    /// What it was built from; a checkpoint does not say.
-    preset: Option<PresetConfig>,
+    /// What it was built from; a checkpoint file does not say.
+    config: Option<RunConfig>,
     /// The threads that calls run on; without them it is the caller's own.
     pool: Mutex<Option<Arc<ThreadPool>>>,
 }
@@ -47,25 +47,16 @@ pub(crate) fn presets() -> Vec<(&'static str, &'static str, bool)> {
 
 #[pymethods]
 impl NativeRun {
-    /// A run of a preset; `settings` may hold any setting of the preset by name.
+    /// A run as settings say, by their keywords.
     #[new]
-    fn new(
-        algorithm: &str,
-        solution_dim: usize,
-        measure_bounds: Vec<(f64, f64)>,
-        order: &str,
-        over_issue: f64,
-        settings: Bound<'_, PyDict>,
-    ) -> PyResult<Self> {
-        let preset = algorithm.parse::<Preset>().or_raise()?;
-        let mut preset = preset.for_problem(&ProblemSpec { solution_dim, measure_bounds });
-        for (key, value) in &settings {
-            apply(&mut preset, key.extract()?, &value)?;
-        }
-        let mut config = preset.config();
-        config.non_finite = Some(NonFinite::Reject);
-        config.order = order_of(order, over_issue)?;
-        Ok(Self { preset: Some(preset), ..Self::of(config.build().or_raise()?) })
+    fn new(settings: Bound<'_, PyDict>) -> PyResult<Self> {
+        let config = run_settings::config_of(&settings)?;
+        let spec = config.problem.spec().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let run = Self::of(config.scheduler(&spec).build().or_raise()?);
+        let threads = config.run.threads;
+        let run = Self { config: Some(config), ..run };
+        run.set_threads(settings.py(), threads)?;
+        Ok(run)
     }
 
     /// Restores a run from the engine's snapshot.
@@ -77,7 +68,10 @@ impl NativeRun {
     /// The run as the newest valid checkpoint of a run folder has it.
     #[staticmethod]
     fn from_folder(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| Ok(Self::of(export::load(&path).or_raise()?)))
+        py.detach(|| {
+            let config = Manifest::read(&path).or_raise()?.config;
+            Ok(Self { config: Some(config), ..Self::of(export::load(&path).or_raise()?) })
+        })
     }
 
     /// Writes a checkpoint file, whole or not at all.
@@ -277,53 +271,39 @@ impl NativeRun {
         Ok(stats_answer(&stats))
     }
 
-    /// A copy of the archive the emitters search.
-    fn archive(&self, py: Python<'_>) -> PyResult<NativeArchive> {
-        let archive = self.read(py, |scheduler| cells_of(scheduler.archive()).cloned())??;
-        Ok(NativeArchive::from_archive(archive))
+    /// A copy of the archive the emitters search: the name of its class, the arguments of that, and what is inside.
+    fn archive<'py>(&self, py: Python<'py>) -> PyResult<ArchiveAnswer<'py>> {
+        self.read(py, |scheduler| Copied::of(scheduler, Which::Search))??.into_python(py)
     }
 
-    /// A copy of the elitist archive of everything told.
-    fn result_archive(&self, py: Python<'_>) -> PyResult<NativeArchive> {
-        let archive = self.read(py, |scheduler| cells_of(scheduler.result()).cloned())??;
-        Ok(NativeArchive::from_archive(archive))
+    /// A copy of the elitist archive of everything told, as [`archive`](Self::archive) gives it.
+    fn result_archive<'py>(&self, py: Python<'py>) -> PyResult<ArchiveAnswer<'py>> {
+        self.read(py, |scheduler| Copied::of(scheduler, Which::Result))??.into_python(py)
     }
 
-    /// Arguments of the Python class that is like the archive the emitters search, or like the result archive.
-    fn archive_settings<'py>(&self, py: Python<'py>, is_result: bool) -> PyResult<Bound<'py, PyDict>> {
-        let (config, cells, alpha) = self.read(py, |scheduler| {
-            let archive = cells_of(if is_result { scheduler.result() } else { scheduler.archive() })?;
-            Ok::<_, PyErr>((archive.config().clone(), archive.tessellation().clone(), archive.alpha()))
-        })??;
-        let settings = PyDict::new(py);
-        settings.set_item("solution_dim", config.solution_dim)?;
-        settings.set_item("ranges", cells.measure_bounds().to_vec())?;
-        settings.set_item("qd_score_offset", config.qd_score_offset)?;
-        match &cells {
-            Cells::Grid(grid) => {
-                settings.set_item("dims", grid.config().resolution.clone())?;
-                settings.set_item("epsilon", grid.config().epsilon)?;
-            }
-            Cells::Cvt(cvt) => {
-                let centroids = PyArray1::from_slice(py, cvt.centroids());
-                settings.set_item("centroids", centroids.reshape([cvt.n_cells(), cvt.measure_dim()])?)?;
-            }
-            Cells::Categorical(_) | Cells::SlidingBoundaries(_) => {
-                return Err(other_archive());
-            }
+    /// The iterations that its settings come to; absent if nobody knows them.
+    #[getter]
+    fn planned_iterations(&self) -> Option<u64> {
+        self.config.as_ref().map(|config| config.run.iterations)
+    }
+
+    /// What is better: "maximise" or "minimise". A checkpoint file does not say, and the engine maximises.
+    #[getter]
+    fn goal(&self) -> &'static str {
+        match self.config.as_ref().map_or(Goal::Maximise, RunConfig::goal) {
+            Goal::Maximise => "maximise",
+            Goal::Minimise => "minimise",
         }
-        if let Acceptance::Soft { min_f, .. } = config.acceptance {
-            settings.set_item("learning_rate", alpha)?;
-            settings.set_item("threshold_min", min_f)?;
-        }
-        Ok(settings)
     }
 }
+
+/// Name of a class, its arguments, and the native archive inside.
+type ArchiveAnswer<'py> = (&'static str, Bound<'py, PyDict>, NativeArchive);
 
 impl NativeRun {
     /// A run that goes on where a scheduler is.
     pub(crate) fn of(scheduler: Scheduler) -> Self {
-        Self { slot: Slot::new(scheduler), preset: None, pool: Mutex::new(None) }
+        Self { slot: Slot::new(scheduler), config: None, pool: Mutex::new(None) }
     }
 
     /// The scheduler's place.
@@ -331,8 +311,14 @@ impl NativeRun {
         &self.slot
     }
 
-    pub(crate) fn preset(&self) -> Option<&PresetConfig> {
-        self.preset.as_ref()
+    /// What it was built from, if anybody knows.
+    pub(crate) fn config(&self) -> Option<&RunConfig> {
+        self.config.as_ref()
+    }
+
+    /// A run of a folder that goes on where a scheduler is.
+    pub(crate) fn of_folder(scheduler: Scheduler, config: RunConfig) -> Self {
+        Self { config: Some(config), ..Self::of(scheduler) }
     }
 
     /// Does work with the scheduler on the run's threads, if it has some. To be called detached from the interpreter only.
@@ -380,35 +366,4 @@ impl NativeRun {
         let n_rows = solutions.len() / dim;
         PyArray1::from_vec(py, solutions).reshape([n_rows, dim])
     }
-}
-
-/// The archive as one over cells; custom configurations may have others.
-fn cells_of(archive: &dyn Archive) -> PyResult<&CellArchive> {
-    archive.downcast_ref::<CellArchive>().ok_or_else(other_archive)
-}
-
-fn other_archive() -> PyErr {
-    PyTypeError::new_err(
-        "expected a run over a grid or centroids, found another archive: read the tables of its folder",
-    )
-}
-
-/// Changes one setting of a preset.
-fn apply(preset: &mut PresetConfig, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    match key {
-        "dims" => preset.resolution = value.extract()?,
-        "sigma0" => preset.sigma = value.extract()?,
-        "line_sigma" => preset.line_sigma = value.extract()?,
-        "learning_rate" => preset.learning_rate = LearningRate::Fixed(value.extract()?),
-        "budget" => preset.learning_rate = LearningRate::Auto { budget: value.extract()? },
-        "threshold_min" => preset.min_f = value.extract()?,
-        "n_emitters" => preset.n_emitters = value.extract()?,
-        "batch_size" => preset.batch_size = value.extract()?,
-        "x0" => preset.x0 = value.extract()?,
-        "variant" => preset.variant = variant_of(value.extract()?)?,
-        "seed" => preset.seed = value.extract()?,
-        "lr" => preset.step = GradientConfig::Ascent { learning_rate: value.extract()? },
-        _ => return Err(PyTypeError::new_err(format!("run() got an unexpected keyword argument '{key}'"))),
-    }
-    Ok(())
 }

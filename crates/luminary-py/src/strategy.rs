@@ -194,7 +194,7 @@ pub(crate) fn strategy_config(name: &str, kwargs: &Bound<'_, PyDict>) -> PyResul
 }
 
 /// CMA-ES' equations by name.
-pub(crate) fn variant_of(name: &str) -> PyResult<Variant> {
+fn variant_of(name: &str) -> PyResult<Variant> {
     match name {
         "standard" => Ok(Variant::Standard),
         "published" => Ok(Variant::Published),

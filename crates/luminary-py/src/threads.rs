@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use luminary::scheduler::Threads;
+use luminary_run::config::MAX_THREADS;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -10,6 +11,9 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 /// A pool of this many threads; none for one thread, which is the caller's own.
 pub(crate) fn pool_of(threads: usize) -> PyResult<Option<Arc<ThreadPool>>> {
     match threads {
+        found if found > MAX_THREADS => {
+            Err(PyValueError::new_err(format!("expected at most {MAX_THREADS} threads, found {found}")))
+        }
         0 => Err(PyValueError::new_err("expected at least 1 thread, found 0")),
         1 => Ok(None),
         _ => match ThreadPoolBuilder::new().num_threads(threads).build() {

@@ -22,7 +22,6 @@ use rayon::ThreadPool;
 use self::members::{Members, NativeMembers, PythonMembers};
 use self::python_parts::{PythonArchive, PythonEmitter};
 use self::settings::Settings;
-pub(crate) use self::settings::order_of;
 use self::snapshot::Opened;
 use crate::archive::NativeArchive;
 use crate::convert::{OrRaise, Reduced, Saved, lock, slice, status_number, status_of};

@@ -48,7 +48,7 @@ impl Settings {
 }
 
 /// The order by its name and the surplus of rows.
-pub(crate) fn order_of(name: &str, over_issue: f64) -> PyResult<Order> {
+fn order_of(name: &str, over_issue: f64) -> PyResult<Order> {
     match name {
         "rows" if over_issue != 1.0 => Err(PyValueError::new_err(format!(
             "expected over_issue to be 1 in rows order, in which every row is waited for, found {over_issue}"

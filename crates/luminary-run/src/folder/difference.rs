@@ -55,6 +55,10 @@ fn what_matters(config: &RunConfig) -> Value {
     if let Some(Value::Object(run)) = value.get_mut("run") {
         run.retain(|key, _| !MAY_DIFFER.contains(&key.as_str()));
     }
+    // How an elite is drawn changes no result.
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove("render");
+    }
     let kinds = value.get_mut("problem").and_then(Value::as_object_mut);
     for problem in kinds.into_iter().flat_map(|kinds| kinds.values_mut()) {
         if let Some(fields) = problem.as_object_mut() {
@@ -69,7 +73,9 @@ fn what_matters(config: &RunConfig) -> Value {
 }
 
 fn collect(setting: &str, stored: Option<&Value>, asked: Option<&Value>, found: &mut Vec<Difference>) {
-    if stored == asked || found.len() == MAX_NAMED {
+    // A learning rate that follows from the budget is not another one because a run is made longer.
+    let is_budget = setting.ends_with("learning_rate.auto.budget");
+    if stored == asked || is_budget || found.len() == MAX_NAMED {
         return;
     }
     let below = |key: &str| if setting.is_empty() { key.to_owned() } else { format!("{setting}.{key}") };
