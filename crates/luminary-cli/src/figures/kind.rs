@@ -129,15 +129,17 @@ fn draw_heatmaps(subject: &Subject) -> Result<Option<Figure>, Failure> {
     Ok(Some(comparison(&spec, &subject.style)?))
 }
 
+/// A label, and where its numbers are in the metrics log.
+type Metric = (&'static str, fn(&MetricsRow) -> f64);
+
 /// QD score, coverage and best, in a row for each facet.
 fn draw_curves(subject: &Subject) -> Result<Figure, Failure> {
     // An archive without a limit has no share of it.
-    let filled: (&str, fn(&MetricsRow) -> f64) = match subject.runs().all(RunData::has_limit) {
+    let filled: Metric = match subject.runs().all(RunData::has_limit) {
         true => ("coverage (%)", |row| 100.0 * row.coverage),
         false => ("elites", |row| row.elites as f64),
     };
-    let metrics: [(&str, fn(&MetricsRow) -> f64); 3] =
-        [("QD score", |row| row.qd_score), filled, ("best", |row| row.best.unwrap_or(f64::NAN))];
+    let metrics: [Metric; 3] = [("QD score", |row| row.qd_score), filled, ("best", |row| row.best.unwrap_or(f64::NAN))];
     let row = |facet: &Facet| metrics.map(|(label, value)| curve_panel(facet, label, value));
     let panels = facets(&subject.groups).iter().flat_map(row).collect();
     let spec = Curves { title: subject.title.clone(), panels, columns: Some(metrics.len()), markers: Markers::None };
