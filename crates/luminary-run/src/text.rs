@@ -14,9 +14,10 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// Marks that turn the direction of what follows, with which a text can look like another.
+/// Marks that turn the direction of what follows, with which a text can look like another, and the byte order mark, which cannot
+/// be seen at all.
 fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(c, '\u{feff}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

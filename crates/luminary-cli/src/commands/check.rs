@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use luminary_run::check::{Check, Design, Pilot, pilot};
 use luminary_run::config::{Goal, RunConfig};
+use luminary_run::text::visible;
 #[cfg(unix)]
-use luminary_run::{check::Conversation, external::Entry, external::printable};
+use luminary_run::{check::Conversation, external::Entry};
 
 use super::{Outcome, read_settings};
 use crate::args::CheckArgs;
@@ -112,7 +113,7 @@ fn print_conversation(conversation: &Conversation, seconds: f64) -> io::Result<(
         }
     }
     for line in &conversation.errors {
-        writeln!(out, "its errors   {}", printable(line))?;
+        writeln!(out, "its errors   {}", visible(line))?;
     }
     let start = elapsed(conversation.start_seconds);
     writeln!(out, "time         {start} to start, {} for the evaluation", elapsed(seconds))
@@ -120,10 +121,7 @@ fn print_conversation(conversation: &Conversation, seconds: f64) -> io::Result<(
 
 /// A text of several lines without control characters of a program's output.
 fn printable_lines(text: &str) -> String {
-    #[cfg(unix)]
-    return text.lines().map(printable).collect::<Vec<_>>().join("\n");
-    #[cfg(not(unix))]
-    return text.to_owned();
+    text.lines().map(visible).collect::<Vec<_>>().join("\n")
 }
 
 fn print_pilot(pilot: &Pilot, config: &RunConfig) -> io::Result<()> {

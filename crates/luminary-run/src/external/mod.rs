@@ -40,4 +40,4 @@ pub use evaluator::ExternalEvaluator;
 pub use extras::Extras;
 pub(crate) use extras::MAX_NUMBERS;
 pub use report::{EvaluationReport, Fault, FaultKind, RowFailure, TimeLimit, WorkerEvent};
-pub use transcript::{Entry, Transcript, printable};
+pub use transcript::{Entry, Transcript};

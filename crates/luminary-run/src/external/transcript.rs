@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::report::cut;
+use crate::text::visible;
 
 /// Entries that are kept; a conversation that is looked at by people is short.
 const MAX_ENTRIES: usize = 20;
@@ -67,17 +68,7 @@ fn shown(bytes: &[u8]) -> String {
     // Four bytes are the longest character.
     const MAX_BYTES: usize = 4 * 501;
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
-    printable(&cut(text.trim_end_matches(['\n', '\r'])))
-}
-
-/// A text from outside with its control characters, but not tabs, written as escapes.
-pub fn printable(text: &str) -> String {
-    let escape = |c: char| match c {
-        '\t' => c.to_string(),
-        c if c.is_control() || c == '\u{feff}' => c.escape_default().to_string(),
-        c => c.to_string(),
-    };
-    text.chars().map(escape).collect()
+    visible(&cut(text.trim_end_matches(['\n', '\r'])))
 }
 
 #[cfg(test)]
@@ -96,6 +87,5 @@ mod tests {
         assert_eq!(entries[0], Entry::Sent("{\"id\":1}".into()));
         assert_eq!(entries[1], Entry::Received("\\u{1b}[2Jhello".into()));
         assert!(matches!(&entries[2], Entry::Received(text) if text.len() == 504 && text.ends_with(" ...")));
-        assert_eq!(printable("a\tb\u{7}"), "a\tb\\u{7}");
     }
 }
