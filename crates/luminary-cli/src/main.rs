@@ -3,8 +3,10 @@
 
 mod args;
 mod args_elite;
+mod args_figures;
 #[cfg(feature = "lsi")]
 mod args_lsi;
+mod args_reproduce;
 mod commands;
 mod display;
 mod failure;

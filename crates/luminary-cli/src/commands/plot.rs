@@ -10,7 +10,8 @@ use luminary_run::RunError;
 use luminary_run::export::Which;
 
 use super::Outcome;
-use crate::args::{ArchiveArg, ColorMapArg, FigureFormat, PlotArgs, ReportArgs};
+use crate::args::ArchiveArg;
+use crate::args_figures::{ColorMapArg, FigureFormat, PlotArgs, ReportArgs};
 use crate::failure::Failure;
 use crate::figures::{self, FigureKind, Formats, Subject};
 

@@ -12,7 +12,7 @@ use luminary_reproduce::{Experiment, Results, Study};
 
 use super::Outcome;
 use super::sweep::n_jobs_or_all_cores;
-use crate::args::{ExperimentArg, ReproduceArgs, VariantArg};
+use crate::args_reproduce::{ExperimentArg, ReproduceArgs, VariantArg};
 use crate::display::Trials;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::signals;
