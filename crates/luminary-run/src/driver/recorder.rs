@@ -95,13 +95,13 @@ impl<'a> Recorder<'a> {
         let session_seconds = (now - self.started).as_secs_f64();
         let seconds = self.seconds_before + session_seconds;
         let is_last = iteration >= run.iterations;
-        if iteration % run.metrics_every == 0 || is_last {
+        if iteration.is_multiple_of(run.metrics_every) || is_last {
             let seen = self.ledger.measures_seen();
             let appended = self.log.append(&MetricsRow::of(scheduler, self.config.goal(), seconds, Some(&seen)));
             appended.map_err(RunError::io("append to", &self.log_path))?;
         }
         let by_time = (now - self.last_checkpoint).as_secs_f64() >= run.checkpoint_seconds;
-        let by_iterations = run.checkpoint_iterations.is_some_and(|every| iteration % every == 0);
+        let by_iterations = run.checkpoint_iterations.is_some_and(|every| iteration.is_multiple_of(every));
         // The last state is saved by the driver, with the archives.
         if (by_time || by_iterations) && !is_last {
             self.start_checkpoint(scheduler)?;
