@@ -25,6 +25,10 @@ for line in sys.stdin:
     print(json.dumps(answer), flush=True)
 "#;
 
+/// An answer that stays in a buffer, also where Python is told to have none.
+const UNFLUSHED: &str =
+    "sys.stdout = open(1, 'w', buffering=1 << 20, closefd=False); print(json.dumps(answer)); continue";
+
 const CONFIG: &str = r#"
 [problem]
 n = 4
@@ -72,11 +76,11 @@ fn each_fault_ends_the_run_with_its_cause() {
         ("partial line", "pass", "sys.stdout.write('{\"id\": 0, \"resu'); sys.stdout.flush(); os._exit(0)", "line end"),
         ("garbage between answers", "pass", "print('Loading mesh...', flush=True)", "Loading mesh"),
         ("hang", "time.sleep(60)", "pass", "took longer than 0.5 s"),
-        ("missing flush", "pass", "print(json.dumps(answer)); continue", "took longer than 0.5 s"),
-        ("NaN", "result['objective'] = float('nan')", "pass", "NaN or an infinity in"),
-        ("null", "result['objective'] = None", "pass", "null"),
+        ("missing flush", "pass", UNFLUSHED, "took longer than 0.5 s"),
+        ("NaN", "result['objective'] = float('nan')", "pass", "gave NaN (or null) or an infinity in the objective"),
+        ("null", "result['objective'] = None", "pass", "gave NaN (or null)"),
         ("wrong length", "result['measures'] = x[:3]", "pass", "expected 2, found 3"),
-        ("text", "result['objective'] = '10'", "pass", "\"10\""),
+        ("text", "result['objective'] = '10'", "pass", "expected a number as `objective`"),
         ("no id", "pass", "del answer['id']", "id"),
         ("wrong id", "pass", "answer['id'] += 100", "found one to 1"),
         ("too few", "pass", "results.pop()", "results of the wrong length"),

@@ -207,7 +207,7 @@ fn fill(text: &str, places: &[(&str, &Path)]) -> OsString {
     let mut rest = text;
     let next = |rest: &str| places.iter().filter_map(|(name, path)| Some((rest.find(name)?, *name, *path))).min();
     while let Some((start, name, path)) = next(rest) {
-        filled.extend_from_slice(rest[..start].as_bytes());
+        filled.extend_from_slice(&rest.as_bytes()[..start]);
         filled.extend_from_slice(path.as_os_str().as_bytes());
         rest = &rest[start + name.len()..];
     }

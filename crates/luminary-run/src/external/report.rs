@@ -235,7 +235,7 @@ impl fmt::Display for Fault {
             Self::WrongLength { what, expected, found } => {
                 write!(f, "gave {what} of the wrong length: expected {expected}, found {found}")
             }
-            Self::NonFinite(what) => write!(f, "gave NaN or an infinity in {what}"),
+            Self::NonFinite(what) => write!(f, "gave NaN (or null) or an infinity in {what}"),
             Self::Reported(text) => write!(f, "reported an error: {text}"),
             Self::BadSolution { component } => write!(f, "was not asked: solution component {component} is not finite"),
         }

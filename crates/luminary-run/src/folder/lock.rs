@@ -16,9 +16,11 @@ use std::time::{Duration, Instant};
 use super::LOCK;
 use crate::error::RunError;
 
-/// How long a lock that somebody has is tried again: a process that was killed has its locks until the system has
-/// cleared its memory, and whoever only tells results is done in a moment.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a lock is tried again whose owner is dead: it has its locks until the system has cleared its memory.
+const PATIENCE_WITH_THE_DEAD: Duration = Duration::from_secs(1);
+/// How long a lock is tried again whose owner lives: it may be dying, and whoever only tells results is done in a
+/// moment.
+const PATIENCE: Duration = Duration::from_millis(100);
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -39,7 +41,8 @@ impl FolderLock {
     /// Locks the folder, which must exist.
     ///
     /// # Errors
-    /// When another process, or another part of this one, has it locked for longer than a second.
+    /// When another process, or another part of this one, has it locked. The lock of a dead process is waited for, for
+    /// up to a second.
     pub fn acquire(folder: &Path) -> Result<Self, RunError> {
         let key = fs::canonicalize(folder).map_err(RunError::io("find the folder", folder))?;
         let start = Instant::now();
@@ -48,7 +51,11 @@ impl FolderLock {
                 Tried::Acquired(lock) => return Ok(lock),
                 Tried::InUse { pid } => pid,
             };
-            if start.elapsed() >= PATIENCE {
+            let patience = match owner.is_some_and(system::is_alive) {
+                true => PATIENCE,
+                false => PATIENCE_WITH_THE_DEAD,
+            };
+            if start.elapsed() >= patience {
                 return Err(RunError::Locked { path: folder.to_owned(), pid: owner });
             }
             std::thread::sleep(PAUSE);
@@ -150,6 +157,25 @@ mod system {
         Some(Owner { pid })
     }
 
+    /// Whether a process is there and not about to end.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_alive(pid: u32) -> bool {
+        const IS_EXITING: u64 = 0x4;
+        let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+        // The name in brackets may hold anything; behind it come the state and, six fields later, the flags.
+        let mut fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let state = fields.next();
+        let flags: Option<u64> = fields.nth(5).and_then(|flags| flags.parse().ok());
+        !matches!(state, Some("Z" | "X")) && flags.is_some_and(|flags| flags & IS_EXITING == 0)
+    }
+
+    /// Whether a process is there.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn is_alive(pid: u32) -> bool {
+        let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+        pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+    }
+
     pub(super) fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
         a.dev() == b.dev() && a.ino() == b.ino()
     }
@@ -178,6 +204,10 @@ mod system {
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
 
+    pub(super) fn is_alive(_: u32) -> bool {
+        true
+    }
+
     pub(super) fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
         true
     }
@@ -200,6 +230,20 @@ mod tests {
         drop(lock);
         assert!(!FolderLock::is_held(path));
         FolderLock::acquire(path).unwrap();
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn the_dead_are_told_from_the_living() {
+        assert!(system::is_alive(std::process::id()));
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        // Ended, but not yet reaped.
+        while system::is_alive(child.id()) {
+            std::thread::sleep(PAUSE);
+        }
+        let pid = child.id();
+        child.wait().unwrap();
+        assert!(!system::is_alive(pid));
     }
 
     #[test]
