@@ -24,8 +24,11 @@ class Settings(TypedDict, total=False):
     #: what the objective is called in figures; default: "objective"
     objective_name: str
 
-    #: what each measure is called in figures; default: numbered
+    #: what each measure is called in figures; default: numbered from 0
     measure_names: Iterable[str]
+
+    #: what each component of a solution is called in figures; default: numbered from 0
+    component_names: Iterable[str]
 
     #: which archive, see `luminary list`; default: a grid; a CVT if there are `cells`, or four measures and more
     kind: Literal["grid", "cvt", "categorical", "sliding_boundaries", "proximity", "dns", "density"]
@@ -94,7 +97,7 @@ class Settings(TypedDict, total=False):
     buffer_seed: int
 
     #: the algorithm, see `luminary list`; default: "cma_mae"
-    preset: Literal["map_elites", "map_elites_line", "cma_es", "cma_me", "cma_me_star", "cma_me_imp_opt", "cma_mae", "cma_mega", "cma_maega", "density_descent"]
+    preset: Literal["map_elites", "map_elites_line", "cma_es", "cma_me", "cma_me_star", "cma_me_imp_opt", "cma_mae", "cma_mega", "cma_maega", "density_descent", "cma_maega_df", "auto"]
 
     #: which CMA-ES equations: the tutorial's, or those behind the CMA-MAE paper's tables; default: "standard"
     variant: Literal["standard", "published"]
@@ -120,7 +123,7 @@ class Settings(TypedDict, total=False):
     #: bounds of the solutions; default: none
     bounds: dict[str, Any] | Iterable[tuple[float, float]]
 
-    #: the distribution that adapts, see `luminary list`; default: "cma_es"
+    #: the distribution that adapts, see `luminary list`; default: `cma_es`; with `auto` `lm_ma_es` from 200 components on
     strategy: Literal["cma_es", "sep_cma_es", "lm_ma_es", "open_ai_es"]
 
     #: who is learnt from first, see `luminary list`; default: the preset's

@@ -89,7 +89,6 @@ fn a_fault_of_an_answer_is_named() {
 fn a_fault_before_the_hello_is_named() {
     let cases: &[(&str, &[&str])] = &[
         ("send('Loading model ...')", &["expected a hello such as {\"version\": 1}, found \"Loading model ...\""]),
-        ("send('\\ufeff', end='')", &["without a byte order mark"]),
         ("send('{\"version\": 2}')", &["expected protocol version 1 in the hello, found 2"]),
         ("import no_such_module", &["worker does not start", "No module named 'no_such_module'"]),
     ];

@@ -89,7 +89,7 @@ fn values_of_a_manifest_are_checked_like_those_of_a_configuration() {
         lab.call(&["resume", "run"]).fails(1, &["run/manifest.json", &format!("run.{key}")]);
         fs::write(&manifest, &original).unwrap();
     }
-    lab.call(&["resume", "run", "--threads", "1000000000"]).fails(2, &["from 1 to 4096", "run.threads"]);
+    lab.call(&["resume", "run", "--threads", "1000000000"]).fails(2, &["from 0 to 1024", "threads"]);
     assert_eq!(fs::read(&manifest).unwrap(), original, "nothing is stored of what was refused");
 }
 

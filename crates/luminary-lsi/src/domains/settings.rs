@@ -153,7 +153,9 @@ mod tests {
                 }
                 let mut n_rows = 0;
                 if scheduler.needs_gradients() {
-                    assert_eq!(scheduler.ask_gradients().unwrap(), [0.5; 5]);
+                    // Beside the start, by so little that only symmetry is broken.
+                    let starts = scheduler.ask_gradients().unwrap();
+                    assert!(starts.iter().all(|component| (component - 0.5).abs() < 1e-7), "{starts:?}");
                     scheduler.tell_gradients(&[0.0], &[0.0; 2], &[1.0; 15]).unwrap();
                     n_rows += 1;
                 }

@@ -13,9 +13,6 @@ pub(super) const VERSION: u32 = 1;
 /// The largest id: every integer up to here is exact in programs whose only numbers are f64.
 const MAX_ID: f64 = 9_007_199_254_740_992.0;
 
-/// What some programs write before their first character. JSON does not allow it.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// What each row of an answer must hold.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
@@ -63,9 +60,6 @@ pub(super) struct HelloReply {
 /// Reads the first line a worker writes. It must know our version and, if it names its dimensions, have ours.
 pub(super) fn read_hello(line: &[u8], shape: Shape) -> Scanned<HelloReply> {
     let shown = || cut(&String::from_utf8_lossy(line));
-    if line.starts_with(BYTE_ORDER_MARK) {
-        return Err("expected UTF-8 without a byte order mark, found a hello that starts with one".into());
-    }
     let reply: HelloReply = serde_json::from_slice(line)
         .map_err(|error| format!("expected a hello such as {{\"version\": 1}}, found {:?} ({error})", shown()))?;
     if reply.version != VERSION {
