@@ -10,7 +10,7 @@ def evaluate(solutions):
     return 10 - np.sum(np.square(solutions), axis=1), solutions[:, :2]
 
 
-SETTINGS = {"solution_dim": 4, "ranges": [(-2, 2), (-2, 2)], "dims": [10, 8], "iterations": 5, "seed": 1}
+SETTINGS = {"solution_dim": 4, "ranges": [(-2, 2), (-2, 2)], "dims": [10, 8], "iterations": 5, "seed": 1, "batch_size": 4}
 
 
 @pytest.fixture(scope="module")
