@@ -62,7 +62,7 @@ pub(crate) struct ReplayArgs {
     /// As one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// Have the elite drawn into this file, by the command of the section [render]
+    /// Have the elite drawn into this file, by the command of the section `[render]`
     #[arg(long, value_name = "FILE")]
     pub(crate) render: Option<PathBuf>,
     /// Another command to draw it with

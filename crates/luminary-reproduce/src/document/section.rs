@@ -117,7 +117,11 @@ fn title(results: &Results) -> String {
 /// Trials, verdicts and time in a few sentences.
 fn summary(results: &Results) -> String {
     let variant = crate::results::variant_name(results.variant);
-    let iterations = results.cells.first().map_or(0, |cell| cell.cell.iterations);
+    let iterations = results.cells.iter().map(|cell| cell.cell.iterations);
+    let span = match (iterations.clone().min(), iterations.max()) {
+        (Some(few), Some(many)) if few < many => format!("{} to {}", grouped(few), grouped(many)),
+        (_, many) => grouped(many.unwrap_or(0)),
+    };
     let counts: Vec<_> = results.cells.iter().map(|cell| cell.trials.len()).filter(|&n| n > 0).collect();
     let each = match (counts.iter().min(), counts.iter().max()) {
         (Some(few), Some(many)) if few < many => format!("{few} to {many} trials"),
@@ -130,8 +134,7 @@ fn summary(results: &Results) -> String {
         (all, _) => format!("{all} settings"),
     };
     let mut text = format!(
-        "{settings} with {each} each, {} iterations, {variant} equations; the times of the trials add up to {}.\n",
-        grouped(iterations),
+        "{settings} with {each} each, {span} iterations, {variant} equations; the times of the trials add up to {}.\n",
         duration(results.total_seconds())
     );
     let score = results.score();
