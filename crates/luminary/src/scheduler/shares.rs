@@ -116,10 +116,14 @@ impl Shares {
 
     pub(super) fn load(&mut self, state: Self) -> Result<(), CheckpointError> {
         expect_len("groups that share places", self.groups.len(), state.groups.len())?;
-        let n_active = state.groups.iter().map(|group| group.n_active.min(group.n_emitters)).sum();
+        // A crafted file may say that more take part than there are.
+        for (group, state) in self.groups.iter().zip(&state.groups) {
+            expect_len("emitters of a group", group.n_emitters, state.n_emitters)?;
+            expect_len("active emitters of a group", state.n_active.min(group.n_emitters), state.n_active)?;
+        }
+        let n_active = state.groups.iter().map(|group| group.n_active).sum();
         expect_len("active emitters", self.config.n_active, n_active)?;
         for (group, state) in self.groups.iter_mut().zip(state.groups) {
-            expect_len("emitters of a group", group.n_emitters, state.n_emitters)?;
             group.n_active = state.n_active;
             group.gain = state.gain;
             group.n_evaluations = state.n_evaluations;
