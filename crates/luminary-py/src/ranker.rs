@@ -1,6 +1,6 @@
 //! The engine's rankers by their Python names, and the columns that they read.
 
-use luminary::archive::{ExtraColumn, Status};
+use luminary::archive::{ColumnData, ExtraColumn, Status};
 use luminary::emitter::{Emitter, Feedback, NamedColumns};
 use luminary::ranker::{Column, RankerConfig};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -56,7 +56,7 @@ pub(crate) fn pareto_order<'py>(
 /// The columns of a feedback beside those that every archive reports.
 pub(crate) struct Columns<'a> {
     columns: Vec<ExtraColumn>,
-    values: Vec<&'a [f64]>,
+    values: Vec<ColumnData<'a>>,
 }
 
 impl<'a> Columns<'a> {
@@ -69,7 +69,7 @@ impl<'a> Columns<'a> {
                 let found = column.len();
                 return Err(PyValueError::new_err(format!("expected {n_rows} values of {name}, found {found}")));
             }
-            values.push(column);
+            values.push(ColumnData::F64(column));
         }
         Ok(Self { columns: arrays.iter().map(|(name, _)| ExtraColumn::new(name.as_str(), 1)).collect(), values })
     }
@@ -94,7 +94,7 @@ impl<'a> Columns<'a> {
 
     fn get(&self, name: &str) -> Option<&'a [f64]> {
         let position = self.columns.iter().position(|column| column.name == name)?;
-        Some(self.values[position])
+        self.values[position].as_f64()
     }
 }
 

@@ -103,7 +103,6 @@ class EngineArchive(Declared, EliteReader):
             acts_natively(self)
             and self._native_solutions
             and not self._objects.names
-            and all(column.kind == "numbers" for column in self._columns.values())
             and self._dtypes["solution"] in (np.float32, np.float64)
             and self._dtypes["objective"].kind == "f"
         )

@@ -228,9 +228,9 @@ impl NativeScheduler {
         objectives: PyReadonlyArray1<'py, f64>,
         measures: PyReadonlyArray2<'py, f64>,
         jacobians: Option<PyReadonlyArray3<'py, f64>>,
-        extras: Vec<PyReadonlyArray2<'py, f64>>,
+        extras: Vec<ExtraArray<'py>>,
     ) -> PyResult<Bound<'py, PyArray1<i32>>> {
-        let extras = extras.iter().map(slice).collect::<PyResult<Vec<_>>>()?;
+        let extras = columns(&extras)?;
         let mut values = Values::new(slice(&objectives)?, slice(&measures)?).with_extras(&extras);
         if let Some(jacobians) = &jacobians {
             let jacobians = slice(jacobians)?;
@@ -292,9 +292,9 @@ impl NativeScheduler {
         objective: f64,
         measures: PyReadonlyArray1<'_, f64>,
         jacobian: Option<PyReadonlyArray2<'_, f64>>,
-        extras: Vec<PyReadonlyArray2<'_, f64>>,
+        extras: Vec<ExtraArray<'_>>,
     ) -> PyResult<ToldAnswer> {
-        let extras = extras.iter().map(slice).collect::<PyResult<Vec<_>>>()?;
+        let extras = columns(&extras)?;
         let answer = Answer { extras: &extras, ..tickets::answer(objective, &measures, jacobian.as_ref())? };
         let id = TicketId::new(id);
         let told = py.detach(|| self.with_parts(|protocol, parts| protocol.tell_ticket(parts, id, &answer)));

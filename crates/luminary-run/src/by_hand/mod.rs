@@ -164,7 +164,7 @@ impl ByHand {
         let extras = self.columns(extras)?;
         let objective = self.config.goal().turn(objective);
         let jacobian = jacobian.map(|jacobian| self.turned(jacobian));
-        let columns: Vec<&[f64]> = extras.iter().map(Vec::as_slice).collect();
+        let columns: Vec<ColumnData<'_>> = extras.iter().map(|values| ColumnData::F64(values)).collect();
         let answer = Answer { objective, measures, jacobian: jacobian.as_deref(), extras: &columns };
         let Told { effect, .. } = self.scheduler.tell_ticket(id, &answer)?;
         let is_finite = objective.is_finite() && measures.iter().all(|measure| measure.is_finite());
@@ -193,7 +193,7 @@ impl ByHand {
     ) -> Result<(Effect, Call), ByHandError> {
         let extras = self.columns(extras)?;
         let objective = self.config.goal().turn(objective);
-        let columns: Vec<ColumnData<'_>> = extras.iter().map(|values| values.as_slice().into()).collect();
+        let columns: Vec<ColumnData<'_>> = extras.iter().map(|values| ColumnData::F64(values)).collect();
         let batch = Batch { solutions: solution, objectives: &[objective], measures, extras: &columns };
         self.scheduler.inject(&batch)?;
         let call = Call::Inject { solution: solution.to_vec(), objective, measures: measures.to_vec(), extras };

@@ -54,19 +54,7 @@ impl<'a> Batch<'a> {
         };
         check("solutions", "rows x solution_dim", solution_dim, self.solutions.len())?;
         check("measures", "rows x measures", measure_dim, self.measures.len())?;
-        let expected = extra_columns.len();
-        let found = self.extras.len();
-        if expected != found {
-            return Err(CallError::Length { what: "extras", shape: "extra columns", expected, found });
-        }
-        for (column, values) in extra_columns.iter().zip(self.extras) {
-            if column.dtype != values.dtype() {
-                let name = column.name.clone();
-                return Err(CallError::Dtype { name, expected: column.dtype, found: values.dtype() });
-            }
-            check("an extra column", "rows x its width", column.width, values.len())?;
-        }
-        Ok(())
+        ExtraColumn::check_values(extra_columns, self.extras, n_rows)
     }
 
     /// Checks that objectives and measures are finite, if the policy wants them to be.

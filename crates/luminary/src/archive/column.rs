@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::ConfigError;
+use crate::error::{CallError, ConfigError};
 
 /// A user-declared column kept with each elite.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +37,27 @@ impl ExtraColumn {
             if column.width == 0 || columns[..i].iter().any(|earlier| earlier.name == column.name) {
                 return Err(ConfigError::ExtraColumn { name: column.name.clone() });
             }
+        }
+        Ok(())
+    }
+
+    /// Checks that the values of a call are those of these columns: as many, of the same types, with a width for each
+    /// row.
+    ///
+    /// # Errors
+    /// The first that are not.
+    pub(crate) fn check_values(columns: &[Self], values: &[ColumnData<'_>], n_rows: usize) -> Result<(), CallError> {
+        let length = |what, shape, expected, found| match expected == found {
+            true => Ok(()),
+            false => Err(CallError::Length { what, shape, expected, found }),
+        };
+        length("extras", "extra columns", columns.len(), values.len())?;
+        for (column, values) in columns.iter().zip(values) {
+            if column.dtype != values.dtype() {
+                let name = column.name.clone();
+                return Err(CallError::Dtype { name, expected: column.dtype, found: values.dtype() });
+            }
+            length("an extra column", "rows x its width", n_rows * column.width, values.len())?;
         }
         Ok(())
     }
@@ -149,7 +170,7 @@ macro_rules! columns {
         /// Values of an extra column that an archive owns.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        pub(super) enum Column {
+        pub(crate) enum Column {
             $($name(Vec<$type>),)*
         }
 
@@ -160,6 +181,20 @@ macro_rules! columns {
                 }
             }
 
+            /// So many zeros.
+            pub(crate) fn zeros(dtype: Dtype, n_values: usize) -> Self {
+                match dtype {
+                    $(Dtype::$name => Self::$name(vec![<$type>::default(); n_values]),)*
+                }
+            }
+
+            /// Replaces one row by zeros.
+            pub(crate) fn zero_row(&mut self, row: usize, width: usize) {
+                match self {
+                    $(Self::$name(values) => values[row * width..][..width].fill(<$type>::default()),)*
+                }
+            }
+
             /// Reserves room for `n_values` values; false when there is none.
             pub(super) fn try_reserve(&mut self, n_values: usize) -> bool {
                 match self {
@@ -167,7 +202,7 @@ macro_rules! columns {
                 }
             }
 
-            pub(super) fn data(&self) -> ColumnData<'_> {
+            pub(crate) fn data(&self) -> ColumnData<'_> {
                 match self {
                     $(Self::$name(values) => ColumnData::$name(values),)*
                 }
@@ -195,7 +230,7 @@ macro_rules! columns {
             }
 
             /// Replaces row `at` by one row of other values.
-            pub(super) fn set_row(&mut self, at: usize, from: &ColumnData<'_>, row: usize, width: usize) {
+            pub(crate) fn set_row(&mut self, at: usize, from: &ColumnData<'_>, row: usize, width: usize) {
                 match (self, from) {
                     $((Self::$name(values), ColumnData::$name(from)) => {
                         values[at * width..][..width].copy_from_slice(row_of(from, row, width));
@@ -249,6 +284,16 @@ impl<'a> ColumnData<'a> {
         self.len() == 0
     }
 
+    /// All values as words of 64 bits, for digests.
+    pub(crate) fn words(&self) -> Vec<u64> {
+        let word = |bytes: &[u8]| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        };
+        self.to_le_bytes().chunks(8).map(word).collect()
+    }
+
     /// The values if they are of double precision.
     pub fn as_f64(&self) -> Option<&'a [f64]> {
         match self {
@@ -259,6 +304,11 @@ impl<'a> ColumnData<'a> {
 }
 
 impl Column {
+    /// Whether these are the values of `n_rows` rows of a column: what is loaded may say anything.
+    pub(crate) fn is_of(&self, column: &ExtraColumn, n_rows: usize) -> bool {
+        self.data().dtype() == column.dtype && self.len() == n_rows * column.width
+    }
+
     /// Number of values, all rows together.
     pub(super) fn len(&self) -> usize {
         self.data().len()

@@ -43,6 +43,7 @@ pub use cell::{
     Acceptance, BORDER_EPSILON, Categorical, CategoricalConfig, CellArchive, Cells, CellsConfig, Grid, GridConfig,
     SlidingBoundaries, SlidingBoundariesConfig, UpdateRule,
 };
+pub(crate) use column::Column;
 pub use column::{ColumnData, Dtype, ExtraColumn};
 pub use config::{ArchiveConfig, ArchiveKind};
 pub use cqd::{CqdConfig, CqdScore, Norm, Targets, cqd_score};

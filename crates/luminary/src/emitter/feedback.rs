@@ -1,6 +1,6 @@
 //! What an emitter is told about the rows it was asked for.
 
-use crate::archive::{ExtraColumn, Status};
+use crate::archive::{ColumnData, ExtraColumn, Status};
 
 /// What became of rows, row by row. Columns that not every archive reports are absent unless somebody asked for them.
 ///
@@ -127,21 +127,22 @@ impl<'a> Feedback<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NamedColumns<'a> {
     columns: &'a [ExtraColumn],
-    values: &'a [&'a [f64]],
+    values: &'a [ColumnData<'a>],
     first_row: usize,
 }
 
 impl<'a> NamedColumns<'a> {
     /// Columns with one buffer each, of which the feedback's rows start at `first_row`.
-    pub fn new(columns: &'a [ExtraColumn], values: &'a [&'a [f64]], first_row: usize) -> Self {
+    pub fn new(columns: &'a [ExtraColumn], values: &'a [ColumnData<'a>], first_row: usize) -> Self {
         Self { columns, values, first_row }
     }
 
-    /// The values of `n_rows` rows, if there is such a column.
+    /// The values of `n_rows` rows, if there is such a column of numbers of double precision.
     fn get(&self, name: &str, n_rows: usize) -> Option<&'a [f64]> {
         let position = self.columns.iter().position(|column| column.name == name)?;
         let width = self.columns[position].width;
-        Some(&self.values.get(position)?[self.first_row * width..][..n_rows * width])
+        let values = self.values.get(position)?.as_f64()?;
+        Some(&values[self.first_row * width..][..n_rows * width])
     }
 }
 
@@ -154,7 +155,7 @@ mod tests {
         let columns = [ExtraColumn::new("age", 1), ExtraColumn::new("gait", 2)];
         let age = [0.0, 1.0, 2.0, 3.0];
         let gait = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5];
-        let values: [&[f64]; 2] = [&age, &gait];
+        let values = [ColumnData::F64(&age), ColumnData::F64(&gait)];
         let extras = NamedColumns::new(&columns, &values, 2);
         let status = [Status::New; 2];
         let feedback = Feedback::new(&[], &[0.0; 2], &[0.0; 2], &status, &[0.0; 2]).with_extras(extras);
@@ -162,7 +163,7 @@ mod tests {
         assert_eq!(feedback.named("gait"), Some(&[2.0, 2.5, 3.0, 3.5][..]));
         assert_eq!(feedback.named("height"), None);
         let reported_age = [7.0, 8.0];
-        let reported_values: [&[f64]; 1] = [&reported_age];
+        let reported_values = [ColumnData::F64(&reported_age)];
         let feedback = feedback.with_reported(NamedColumns::new(&columns[..1], &reported_values, 0));
         assert_eq!(feedback.named("age"), Some(&[7.0, 8.0][..]));
     }

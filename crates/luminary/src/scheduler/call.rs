@@ -70,14 +70,14 @@ impl Scheduler {
                 Ok(())
             }
             Call::Tell { id, objective, measures, jacobian, extras } => {
-                let extras: Vec<&[f64]> = extras.iter().map(Vec::as_slice).collect();
+                let extras: Vec<ColumnData<'_>> = extras.iter().map(|values| ColumnData::F64(values)).collect();
                 let jacobian = jacobian.as_deref();
                 self.tell_ticket(*id, &Answer { objective: *objective, measures, jacobian, extras: &extras }).map(drop)
             }
             Call::Fail { id, reason } => self.fail(*id, reason).map(drop),
             Call::Lost { id } => self.lost(*id),
             Call::Inject { solution, objective, measures, extras } => {
-                let extras: Vec<ColumnData<'_>> = extras.iter().map(|values| values.as_slice().into()).collect();
+                let extras: Vec<ColumnData<'_>> = extras.iter().map(|values| ColumnData::F64(values)).collect();
                 let batch = Batch { solutions: solution, objectives: &[*objective], measures, extras: &extras };
                 self.inject(&batch).map(drop)
             }

@@ -15,7 +15,7 @@ use super::generation::{Generation, OneRow, Reported};
 use super::memory::Settled;
 use super::protocol::{EmitterHandle, Parts, Protocol};
 use super::ticket::{Answer, Effect, Order, Ticket, TicketId, TicketKind, Told};
-use crate::archive::{AddReport, Batch, ColumnData, NonFinite, Status};
+use crate::archive::{AddReport, Batch, NonFinite, Status};
 use crate::emitter::Emitter;
 use crate::error::CallError;
 
@@ -220,12 +220,11 @@ impl Protocol {
         let ticket = self.close(id, Settled::Told(answer.digest()));
         let adding = self.adding();
         let report = &mut self.round.report;
-        let extras: Vec<ColumnData<'_>> = answer.extras.iter().map(|&values| values.into()).collect();
         let batch = Batch {
             solutions: &ticket.solution,
             objectives: &[answer.objective],
             measures: answer.measures,
-            extras: &extras,
+            extras: answer.extras,
         };
         adding.add(parts, &batch, NonFinite::Fail, report, &mut AddReport::default()).expect("the answer was checked");
         let (status, improvement, visits) = (report.status[0], report.delta[0], report.visits[0]);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::active::gain;
 use super::protocol::Protocol;
 use super::ticket::TicketKind;
-use crate::archive::{Archive, Status};
+use crate::archive::{Archive, Column, ColumnData, ExtraColumn, Status};
 use crate::emitter::{Emitter, Feedback, NamedColumns};
 use crate::serde_floats;
 
@@ -29,9 +29,9 @@ pub(super) struct Generation {
     visits: Vec<u64>,
     /// What not every archive reports; columns that it does not are empty.
     reported: ReportedColumns,
-    /// A buffer for each extra column of the archive; empty before the first result.
+    /// A buffer for each extra column of the archive; none before the first result.
     #[serde(default)]
-    extras: Vec<Vec<f64>>,
+    extras: Vec<Column>,
     /// Empty unless gradients are wanted.
     #[serde(with = "serde_floats")]
     jacobians: Vec<f64>,
@@ -45,7 +45,7 @@ pub(super) struct OneRow<'a> {
     pub(super) delta: f64,
     pub(super) visits: u64,
     pub(super) reported: Reported,
-    pub(super) extras: &'a [&'a [f64]],
+    pub(super) extras: &'a [ColumnData<'a>],
 }
 
 /// What not every archive reports of a row.
@@ -123,8 +123,7 @@ impl Generation {
     pub(super) fn is_sound(&self, n_wanted: usize, n_rows: usize, protocol: &Protocol) -> bool {
         let measure_dim = protocol.measure_dim;
         let solution_dim = protocol.solution_dim;
-        let widths = &protocol.extra_widths;
-        let has_width = |(column, width): (&Vec<f64>, &usize)| column.len() == n_rows * width;
+        let columns = &protocol.extra_columns;
         let is_empty_or = |column: &[f64], width: usize| column.is_empty() || column.len() == n_rows * width;
         self.n_wanted == n_wanted
             && self.n_rows() == n_rows
@@ -134,8 +133,8 @@ impl Generation {
             && self.visits.len() == n_rows
             && is_empty_or(&self.measures, measure_dim)
             && self.reported.each().into_iter().all(|column| is_empty_or(column, 1))
-            && (self.extras.is_empty() || self.extras.len() == widths.len())
-            && self.extras.iter().zip(widths).all(has_width)
+            && (self.extras.is_empty() || self.extras.len() == columns.len())
+            && self.extras.iter().zip(columns).all(|(values, column)| values.is_of(column, n_rows))
             && is_empty_or(&self.jacobians, (1 + measure_dim) * solution_dim)
             && self.n_issued <= n_rows
             && self.n_counted < n_wanted
@@ -172,11 +171,12 @@ impl Generation {
         self.measures.resize(n_rows * k, f64::NAN);
         self.measures[row * k..][..k].copy_from_slice(result.measures);
         self.reported.set(row, n_rows, result.reported);
-        self.extras.resize(result.extras.len(), Vec::new());
+        if self.extras.is_empty() {
+            let zeros = |values: &ColumnData<'_>| Column::zeros(values.dtype(), n_rows * values.len());
+            self.extras = result.extras.iter().map(zeros).collect();
+        }
         for (column, values) in self.extras.iter_mut().zip(result.extras) {
-            let width = values.len();
-            column.resize(n_rows * width, f64::NAN);
-            column[row * width..][..width].copy_from_slice(values);
+            column.set_row(row, values, 0, values.len());
         }
     }
 
@@ -211,11 +211,12 @@ impl Generation {
             self.reported.novelty.resize(n_rows, f64::NAN);
         }
         let extra_columns = archive.extra_columns();
-        self.extras.resize(extra_columns.len(), Vec::new());
-        for (column, extra) in self.extras.iter_mut().zip(extra_columns) {
-            column.resize(n_rows * extra.width, f64::NAN);
+        if self.extras.is_empty() {
+            // No row had a value.
+            let zeros = |column: &ExtraColumn| Column::zeros(column.dtype, n_rows * column.width);
+            self.extras = extra_columns.iter().map(zeros).collect();
         }
-        let extras: Vec<&[f64]> = self.extras.iter().map(Vec::as_slice).collect();
+        let extras: Vec<ColumnData<'_>> = self.extras.iter().map(Column::data).collect();
         let feedback = Feedback {
             novelty: present(&self.reported.novelty),
             local_competition: present(&self.reported.local_competition),

@@ -21,7 +21,7 @@ use super::precision::Precision;
 use super::rows::Round;
 use super::run::{Observer, Stage};
 use super::ticket::{Order, TicketId};
-use crate::archive::{Archive, NonFinite};
+use crate::archive::{Archive, ExtraColumn, NonFinite};
 use crate::emitter::{Emitter, Feedback};
 use crate::error::ConfigError;
 use crate::ranker::check_columns;
@@ -65,7 +65,7 @@ impl<E> Parts<'_, E> {
 pub struct Protocol {
     pub(super) solution_dim: usize,
     pub(super) measure_dim: usize,
-    pub(super) extra_widths: Vec<usize>,
+    pub(super) extra_columns: Vec<ExtraColumn>,
     pub(super) seed: u64,
     pub(super) order: Order,
     pub(super) initial: Option<InitialPopulation>,
@@ -170,7 +170,7 @@ impl Protocol {
         Ok(Self {
             solution_dim: parts.archive.solution_dim(),
             measure_dim: parts.archive.measure_dim(),
-            extra_widths: parts.archive.extra_columns().iter().map(|column| column.width).collect(),
+            extra_columns: parts.archive.extra_columns().to_vec(),
             seed: config.seed,
             order: config.order,
             initial: config.initial,

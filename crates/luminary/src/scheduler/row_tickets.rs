@@ -7,7 +7,7 @@ use super::memory::Settled;
 use super::protocol::{EmitterHandle, Parts, Protocol};
 use super::rows::Values;
 use super::ticket::{Answer, Effect, Ticket, TicketId, TicketKind, Told};
-use crate::archive::NonFinite;
+use crate::archive::{Column, ColumnData, ExtraColumn, NonFinite};
 use crate::error::CallError;
 use crate::serde_floats;
 
@@ -38,7 +38,7 @@ pub(super) struct RowTickets {
     measures: Vec<f64>,
     #[serde(with = "serde_floats")]
     jacobians: Vec<f64>,
-    extras: Vec<Vec<f64>>,
+    extras: Vec<Column>,
     /// Rows before this one have been issued.
     n_issued: usize,
     n_back: usize,
@@ -73,13 +73,13 @@ impl RowTickets {
         let count = |wanted: RowState| self.states.iter().filter(|state| **state == wanted).count();
         let n_jacobians = if kind == TicketKind::Gradient { n_rows } else { 0 };
         let is_issued = |row: usize| self.states[row] != RowState::Unissued;
-        let widths = &protocol.extra_widths;
+        let columns = &protocol.extra_columns;
         self.states.len() == n_rows
             && self.objectives.len() == n_rows
             && self.measures.len() == n_rows * protocol.measure_dim
             && self.jacobians.len() == n_jacobians * protocol.jacobian_size()
-            && self.extras.len() == widths.len()
-            && self.extras.iter().zip(widths).all(|(column, width)| column.len() == n_rows * width)
+            && self.extras.len() == columns.len()
+            && self.extras.iter().zip(columns).all(|(values, column)| values.is_of(column, n_rows))
             && self.n_issued <= n_rows
             && (0..n_rows).all(|row| is_issued(row) == (row < self.n_issued))
             && self.n_back == count(RowState::Back)
@@ -161,8 +161,8 @@ impl Protocol {
         if let Some(jacobian) = answer.jacobian {
             tickets.jacobians[row * size..][..size].copy_from_slice(jacobian);
         }
-        for ((column, &width), values) in tickets.extras.iter_mut().zip(&self.extra_widths).zip(answer.extras) {
-            column[row * width..][..width].copy_from_slice(values);
+        for (column, values) in tickets.extras.iter_mut().zip(answer.extras) {
+            column.set_row(row, values, 0, values.len());
         }
         self.memory.note(id, Settled::Told(answer.digest()));
         Ok(self.complete_if_whole(parts, row))
@@ -196,8 +196,8 @@ impl Protocol {
                 None => own.fill(f64::NAN),
             }
         }
-        for (column, &width) in tickets.extras.iter_mut().zip(&self.extra_widths) {
-            column[row * width..][..width].fill(0.0);
+        for (values, column) in tickets.extras.iter_mut().zip(&self.extra_columns) {
+            values.zero_row(row, column.width);
         }
         self.memory.note(id, Settled::Failed);
         self.failures.count(reason, 1);
@@ -257,10 +257,8 @@ impl Protocol {
         zero(&mut tickets.objectives, n_rows);
         zero(&mut tickets.measures, n_rows * self.measure_dim);
         zero(&mut tickets.jacobians, n_jacobians * jacobian_size);
-        tickets.extras.resize(self.extra_widths.len(), Vec::new());
-        for (column, width) in tickets.extras.iter_mut().zip(&self.extra_widths) {
-            zero(column, n_rows * width);
-        }
+        let zeros = |column: &ExtraColumn| Column::zeros(column.dtype, n_rows * column.width);
+        tickets.extras = self.extra_columns.iter().map(zeros).collect();
     }
 
     /// The round takes effect once its last row is there.
@@ -271,7 +269,7 @@ impl Protocol {
         // Taken out and put back, so that the round can be told from its own buffers.
         let tickets = std::mem::take(&mut self.round.tickets);
         self.round.tickets.n_failed = tickets.n_failed;
-        let extras: Vec<&[f64]> = tickets.extras.iter().map(Vec::as_slice).collect();
+        let extras: Vec<ColumnData<'_>> = tickets.extras.iter().map(Column::data).collect();
         let mut values = Values::new(&tickets.objectives, &tickets.measures).with_extras(&extras);
         if !tickets.jacobians.is_empty() {
             values = values.with_jacobians(&tickets.jacobians);

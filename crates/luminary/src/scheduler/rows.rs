@@ -26,7 +26,7 @@ pub struct Values<'a> {
     /// then one for each measure. One that is not finite makes its emitter restart.
     pub jacobians: Option<&'a [f64]>,
     /// One buffer of `n_rows x width` for each extra column of the archive.
-    pub extras: &'a [&'a [f64]],
+    pub extras: &'a [ColumnData<'a>],
     /// Why rows have no value, for rows that are not finite.
     pub failures: &'a [RowFailure],
 }
@@ -43,7 +43,7 @@ impl<'a> Values<'a> {
     }
 
     /// The same with extra columns.
-    pub fn with_extras(self, extras: &'a [&'a [f64]]) -> Self {
+    pub fn with_extras(self, extras: &'a [ColumnData<'a>]) -> Self {
         Self { extras, ..self }
     }
 
@@ -206,8 +206,7 @@ impl Protocol {
         let adding = self.adding();
         let Round { solutions, report, result_report, .. } = &mut self.round;
         let Values { objectives, measures, extras, .. } = *values;
-        let extras: Vec<ColumnData<'_>> = extras.iter().map(|&values| values.into()).collect();
-        let batch = Batch { solutions, objectives, measures, extras: &extras };
+        let batch = Batch { solutions, objectives, measures, extras };
         adding.add(parts, &batch, policy, report, result_report)?;
         let n_invalid = report.n_invalid as u64;
         self.progress.n_invalid += n_invalid;

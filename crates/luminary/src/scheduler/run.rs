@@ -8,7 +8,7 @@ use super::protocol::NextCall;
 use super::rows::Values;
 use super::ticket::{Answer, Order, Ticket, TicketId, TicketKind};
 use super::{Scheduler, parallel};
-use crate::archive::NonFinite;
+use crate::archive::{ColumnData, NonFinite};
 use crate::error::CallError;
 use crate::problem::{Evaluate, EvaluateError, Problem, Request, Results, TicketsOf};
 
@@ -147,7 +147,7 @@ impl Scheduler {
         if kind == TicketKind::Gradient {
             values = values.with_jacobians(jacobians);
         }
-        let columns: Vec<&[f64]> = extras.iter().map(Vec::as_slice).collect();
+        let columns: Vec<ColumnData<'_>> = extras.iter().map(|values| ColumnData::F64(values)).collect();
         let policy = self.config.non_finite.unwrap_or(NonFinite::Reject);
         let (protocol, mut parts) = self.parts();
         Ok(protocol.tell(&mut parts, &values.with_extras(&columns), policy, observer)?)
@@ -207,9 +207,9 @@ impl Scheduler {
                 self.fail(id, &failure.reason)?;
                 continue;
             }
-            let widths = self.protocol.extra_widths.iter();
-            let extras = results.extras.iter().zip(widths).map(|(column, width)| &column[row * width..][..*width]);
-            let extras: Vec<&[f64]> = extras.collect();
+            let columns = results.extras.iter().zip(&self.protocol.extra_columns);
+            let extras = columns.map(|(values, column)| ColumnData::F64(values).row(row, column.width));
+            let extras: Vec<ColumnData<'_>> = extras.collect();
             let answer = Answer {
                 objective: results.objectives[row],
                 measures: &results.measures[row * k..][..k],
@@ -229,9 +229,9 @@ impl Scheduler {
         results.objectives.resize(n_rows, 0.0);
         results.measures.resize(n_rows * self.protocol.measure_dim, 0.0);
         results.jacobians.resize(n_jacobians * self.protocol.jacobian_size(), 0.0);
-        results.extras.resize(self.protocol.extra_widths.len(), Vec::new());
-        for (column, width) in results.extras.iter_mut().zip(&self.protocol.extra_widths) {
-            column.resize(n_rows * width, 0.0);
+        results.extras.resize(self.protocol.extra_columns.len(), Vec::new());
+        for (values, column) in results.extras.iter_mut().zip(&self.protocol.extra_columns) {
+            values.resize(n_rows * column.width, 0.0);
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use luminary_math::{mix, stream_seed};
 use serde::{Deserialize, Serialize};
 
-use crate::archive::Status;
+use crate::archive::{ColumnData, Status};
 
 /// In which order results take effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -106,7 +106,7 @@ pub struct Answer<'a> {
     /// [`Gradient`](TicketKind::Gradient).
     pub jacobian: Option<&'a [f64]>,
     /// The values of each extra column of the archive.
-    pub extras: &'a [&'a [f64]],
+    pub extras: &'a [ColumnData<'a>],
 }
 
 impl<'a> Answer<'a> {
@@ -126,8 +126,8 @@ impl<'a> Answer<'a> {
     pub(super) fn digest(&self) -> u64 {
         let numbers = [self.objective].into_iter().chain(self.measures.iter().copied());
         let numbers = numbers.chain(self.jacobian.into_iter().flatten().copied());
-        let numbers = numbers.chain(self.extras.iter().flat_map(|column| column.iter().copied()));
-        numbers.fold(0, |digest, number| mix(digest.wrapping_add(1) ^ number.to_bits()))
+        let words = numbers.map(f64::to_bits).chain(self.extras.iter().flat_map(ColumnData::words));
+        words.fold(0, |digest, word| mix(digest.wrapping_add(1) ^ word))
     }
 }
 

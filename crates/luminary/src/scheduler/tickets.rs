@@ -2,7 +2,7 @@
 
 use super::protocol::{EmitterHandle, Parts, Protocol};
 use super::ticket::{Answer, Effect, Order, Ticket, TicketId, TicketKind, Told};
-use crate::archive::NonFinite;
+use crate::archive::{ExtraColumn, NonFinite};
 use crate::error::CallError;
 
 impl Protocol {
@@ -103,11 +103,7 @@ impl Protocol {
                 return Err(CallError::TicketKind { id, expected: "a Jacobian", found: "none" });
             }
         }
-        check("extras", "extra columns", self.extra_widths.len(), answer.extras.len())?;
-        for (&width, values) in self.extra_widths.iter().zip(answer.extras) {
-            check("an extra column", "its width", width, values.len())?;
-        }
-        Ok(())
+        ExtraColumn::check_values(&self.extra_columns, answer.extras, 1)
     }
 
     /// Refuses a result that is not finite where the policy says so.

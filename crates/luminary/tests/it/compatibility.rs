@@ -16,7 +16,8 @@ fn tell(scheduler: &mut Scheduler) {
     let objectives: Vec<f64> = rows.iter().map(|row| 10.0 - row.iter().map(|x| x * x).sum::<f64>()).collect();
     let measures: Vec<f64> = rows.iter().flat_map(|row| [row[0], row[1]]).collect();
     let twice: Vec<f64> = measures.iter().map(|measure| 2.0 * measure).collect();
-    let extras: &[&[f64]] = if scheduler.archive().extra_columns().is_empty() { &[] } else { &[&twice] };
+    let twice = [ColumnData::F64(&twice)];
+    let extras = if scheduler.archive().extra_columns().is_empty() { &[][..] } else { &twice };
     scheduler.tell_values(&Values::new(&objectives, &measures).with_extras(extras)).unwrap();
 }
 

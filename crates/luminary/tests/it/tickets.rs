@@ -46,7 +46,7 @@ impl Result {
     }
 
     fn tell(&self, scheduler: &mut Scheduler, id: TicketId) -> std::result::Result<Told, CallError> {
-        let extras: Vec<&[f64]> = self.extras.iter().map(Vec::as_slice).collect();
+        let extras: Vec<ColumnData<'_>> = self.extras.iter().map(|values| ColumnData::F64(values)).collect();
         let jacobian = self.jacobian.as_deref();
         scheduler
             .tell_ticket(id, &Answer { objective: self.objective, measures: &self.measures, jacobian, extras: &extras })
@@ -410,7 +410,7 @@ fn wrong_answers_are_named_and_change_nothing() {
                 "expected no Jacobian for ticket 1, found one",
             ),
             (
-                Answer { extras: &[&[1.0]], ..Answer::new(1.0, &[0.0; 2]) },
+                Answer { extras: &[ColumnData::F64(&[1.0])], ..Answer::new(1.0, &[0.0; 2]) },
                 "expected 0 values in extras (extra columns), found 1",
             ),
         ];

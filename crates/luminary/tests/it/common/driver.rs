@@ -1,6 +1,6 @@
 //! Runs a scheduler call by call, as a caller who evaluates outside would.
 
-use luminary::archive::ExtraColumn;
+use luminary::archive::{ColumnData, ExtraColumn};
 use luminary::problem::DifferentiableProblem;
 use luminary::scheduler::{Scheduler, Values};
 
@@ -36,7 +36,7 @@ impl Driver {
             }
             Last::AskGradients => {
                 let rows = Rows::evaluate(scheduler, problem);
-                let extras: Vec<&[f64]> = rows.extras.iter().map(Vec::as_slice).collect();
+                let extras: Vec<ColumnData<'_>> = rows.extras.iter().map(|values| ColumnData::F64(values)).collect();
                 let values = Values::new(&rows.objectives, &rows.measures).with_jacobians(&rows.jacobians);
                 scheduler.tell_values(&values.with_extras(&extras)).unwrap();
                 self.last = Last::TellGradients;
@@ -44,7 +44,7 @@ impl Driver {
             }
             Last::Ask => {
                 let rows = Rows::evaluate(scheduler, problem);
-                let extras: Vec<&[f64]> = rows.extras.iter().map(Vec::as_slice).collect();
+                let extras: Vec<ColumnData<'_>> = rows.extras.iter().map(|values| ColumnData::F64(values)).collect();
                 let values = Values::new(&rows.objectives, &rows.measures).with_extras(&extras);
                 scheduler.tell_values(&values).unwrap();
                 self.last = Last::Tell;

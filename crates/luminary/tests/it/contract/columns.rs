@@ -1,10 +1,10 @@
 //! Rankers are served the columns they read, or refused when the scheduler is built.
 
-use luminary::archive::{ExtraColumn, NonFinite};
+use luminary::archive::{ColumnData, Dtype, ExtraColumn, NonFinite};
 use luminary::emitter::{
     Emitter, EmitterConfig, EmitterShape, EvolutionConfig, EvolutionEmitter, Feedback, LearnerParts,
 };
-use luminary::error::{CheckpointError, ConfigError};
+use luminary::error::{CallError, CheckpointError, ConfigError};
 use luminary::problem::Problem;
 use luminary::ranker::{Column, RankOutcome, Ranker, RankerConfig};
 use luminary::scheduler::{Answer, EmitterGroup, Order, Pool, Scheduler, SchedulerConfig, Values};
@@ -18,7 +18,7 @@ fn config(ranker: Option<RankerConfig>, order: Order) -> SchedulerConfig {
     let EmitterConfig::Evolution(template) = template else { panic!("the third kind") };
     let emitter = |ranker| EmitterConfig::Evolution(EvolutionConfig { ranker, ..template });
     let mut archive = soft_archive(&bowl());
-    archive.extra_columns = vec![ExtraColumn::new("gait", 3), ExtraColumn::new("size", 1)];
+    archive.extra_columns = vec![ExtraColumn::new("gait", 3).with_dtype(Dtype::I64), ExtraColumn::new("size", 1)];
     SchedulerConfig {
         result: None,
         seed: 5,
@@ -96,7 +96,8 @@ fn an_extra_column_reaches_the_ranker_that_names_it_in_either_order() {
     for _ in 0..5 {
         let solutions = rows.ask().unwrap().to_vec();
         let (objectives, measures, gait, size) = values_of(&solutions);
-        rows.tell_values(&Values::new(&objectives, &measures).with_extras(&[&gait, &size])).unwrap();
+        let extras = [ColumnData::I64(&gait), ColumnData::F64(&size)];
+        rows.tell_values(&Values::new(&objectives, &measures).with_extras(&extras)).unwrap();
     }
     assert_eq!(n_ranked(&rows), 5 * 6);
 
@@ -108,7 +109,7 @@ fn an_extra_column_reaches_the_ranker_that_names_it_in_either_order() {
             continue;
         }
         let (objectives, measures, gait, size) = values_of(&ticket.solution);
-        let extras: [&[f64]; 2] = [&gait, &size];
+        let extras = [ColumnData::I64(&gait), ColumnData::F64(&size)];
         let answer = Answer { extras: &extras, ..Answer::new(objectives[0], &measures) };
         completion.tell_ticket(ticket.id, &answer).unwrap();
     }
@@ -121,13 +122,50 @@ fn a_ranker_that_cannot_be_saved_makes_the_checkpoint_fail_and_not_the_run() {
     assert!(matches!(error, CheckpointError::Unsupported { what: "ranker" }), "{error}");
 }
 
-fn values_of(solutions: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>) {
+#[test]
+fn columns_of_any_type_come_back_with_the_elites_also_when_saved_while_results_wait() {
+    for order in [Order::Rows, Order::COMPLETION] {
+        let mut scheduler = config(Some(rankers().swap_remove(0)), order).build().unwrap();
+        let tickets = scheduler.ask_tickets(64);
+        for (i, ticket) in tickets.iter().enumerate() {
+            if i == 3 {
+                scheduler = Scheduler::from_checkpoint(&scheduler.to_checkpoint().unwrap()).unwrap();
+            }
+            let (objectives, measures, gait, size) = values_of(&ticket.solution);
+            let wrong_type = [ColumnData::F64(&[7.0; 3]), ColumnData::F64(&size)];
+            let answer = Answer { extras: &wrong_type, ..Answer::new(objectives[0], &measures) };
+            let error = scheduler.tell_ticket(ticket.id, &answer).unwrap_err();
+            assert!(matches!(error, CallError::Dtype { expected: Dtype::I64, found: Dtype::F64, .. }), "{error}");
+            let extras = [ColumnData::I64(&gait), ColumnData::F64(&size)];
+            let answer = Answer { extras: &extras, ..Answer::new(objectives[0], &measures) };
+            scheduler.tell_ticket(ticket.id, &answer).unwrap();
+        }
+        let archive = scheduler.archive();
+        assert!(archive.len() > 1);
+        for elite in (0..archive.len()).map(|i| archive.nth_elite(i)) {
+            let sum: f64 = elite.solution.iter().sum();
+            assert_eq!(elite.extra(0), ColumnData::I64(&[GAIT; 3]), "{order:?}");
+            assert_eq!(elite.extra(1), ColumnData::F64(&[sum]), "{order:?}");
+        }
+    }
+}
+
+#[test]
+fn a_ranker_that_names_a_column_of_another_type_is_refused() {
+    let error = by_size("gait", Order::Rows).unwrap_err();
+    assert_eq!(error, ConfigError::MissingColumn { column: "gait".into() });
+}
+
+/// A number that double precision cannot hold.
+const GAIT: i64 = (1 << 53) + 1;
+
+fn values_of(solutions: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<i64>, Vec<f64>) {
     let n_rows = solutions.len() / DIM;
     let mut objectives = vec![0.0; n_rows];
     let mut measures = vec![0.0; 2 * n_rows];
     bowl().evaluate_batch(solutions, &mut objectives, &mut measures);
     let size = solutions.chunks_exact(DIM).map(|row| row.iter().sum()).collect();
-    (objectives, measures, vec![7.0; 3 * n_rows], size)
+    (objectives, measures, vec![GAIT; 3 * n_rows], size)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every ranker: whom it names, ties, and what a ranking may depend on.
 
 use luminary::WideRng;
-use luminary::archive::{AddReport, ArchiveConfig, Batch, ExtraColumn, NonFinite, Status};
+use luminary::archive::{AddReport, ArchiveConfig, Batch, ColumnData, ExtraColumn, NonFinite, Status};
 use luminary::emitter::{Feedback, NamedColumns};
 use luminary::ranker::{RankOutcome, RankerConfig};
 use proptest::prelude::*;
@@ -61,7 +61,7 @@ fn with_feedback<T>(rows: &[Row], use_it: impl FnOnce(&Feedback<'_>) -> T) -> T 
     let density = column(|row| row.density);
     let size = column(|row| row.size);
     let extra_columns = [ExtraColumn::new("size", 1)];
-    let extras: [&[f64]; 1] = [&size];
+    let extras = [ColumnData::F64(&size)];
     let solutions = vec![0.0; rows.len()];
     let feedback = Feedback::new(&solutions, &objectives, &measures, &status, &delta)
         .with_visits(&visits)

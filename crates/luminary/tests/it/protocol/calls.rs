@@ -1,6 +1,6 @@
 //! Calls out of order, buffers of the wrong length, values that are not finite, and who gets a turn.
 
-use luminary::archive::NonFinite;
+use luminary::archive::{ColumnData, NonFinite};
 use luminary::error::CallError;
 use luminary::preset::Preset;
 use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
@@ -118,7 +118,7 @@ fn wrong_lengths_and_values_in_tell_are_named_and_change_nothing() {
             let error = assert_unchanged(&mut scheduler, |s| s.tell(&objectives, &bad).unwrap_err());
             assert!(matches!(error, CallError::NonFinite { what: "measures", row: 1, .. }), "{error}");
         }
-        let extra: &[f64] = &objectives;
+        let extra = ColumnData::F64(&objectives);
         let values = Values::new(&objectives, &measures);
         let error = assert_unchanged(&mut scheduler, |s| s.tell_values(&values.with_extras(&[extra])).unwrap_err());
         assert!(matches!(error, CallError::Length { what: "extras", expected: 0, found: 1, .. }), "{error}");
