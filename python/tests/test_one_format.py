@@ -298,7 +298,7 @@ def test_extra_fields_and_other_cells_are_the_engines_too(tmp_path):
 
 def test_parts_written_in_python_are_read_in_python_only(tmp_path):
     archive = make_archive()
-    extra = make_archive(extra_fields={"note": ((), np.int64)})
+    extra = make_archive(extra_fields={"note": ((), object)})
     for thing in (
         called_in_python(),
         Scheduler(extra, [EMITTERS["gaussian"](extra)]),
@@ -309,6 +309,38 @@ def test_parts_written_in_python_are_read_in_python_only(tmp_path):
         assert type(luminary.load(tmp_path / "a.ckpt")) is type(thing)
         with pytest.raises(ValueError, match="saved by Python with parts written in Python.*luminary.load"):
             luminary.Run.load(tmp_path / "a.ckpt")
+
+
+def test_fields_of_any_type_are_the_engines_and_survive_a_save_while_tickets_are_out(tmp_path):
+    """Numbers that double precision cannot hold, text and short floats, told by iteration and by ticket."""
+    fields = {"note": ((), np.int64), "word": ((), "U5"), "pair": ((2,), np.float32)}
+    archive = make_archive(extra_fields=fields)
+    scheduler = Scheduler(archive, [EMITTERS["gaussian"](archive)])
+    big = 2**53 + 1
+    asked = scheduler.ask()
+    n = len(asked)
+    extras = {"note": np.full(n, big), "word": ["first"] * n, "pair": np.ones((n, 2))}
+    scheduler.tell(asked.sum(axis=1), asked[:, :2], **extras)
+    tickets = scheduler.ask_tickets(4)
+
+    def tell(to, ticket):
+        to.tell_ticket(ticket.id, 1e3, ticket.solution[:2], note=big + 1, word="later", pair=[1, 2])
+
+    tell(scheduler, tickets[0])
+    luminary.save(scheduler, tmp_path / "a.ckpt")
+    assert _native.read_checkpoint((tmp_path / "a.ckpt").read_bytes()).startswith(b"LUMINARY")
+    restored = luminary.load(tmp_path / "a.ckpt")
+    while restored.outstanding():
+        for ticket in restored.outstanding():
+            tell(restored, ticket)
+    for ticket in restored.ask_tickets(n):
+        tell(restored, ticket)
+    data = restored.archive.data()
+    assert data["note"].dtype == np.int64 and set(data["note"].tolist()) <= {big, big + 1}
+    assert big + 1 in data["note"].tolist()
+    is_later = data["note"] == big + 1
+    assert set(data["word"][is_later]) == {"later"} and data["pair"].dtype == np.float32
+    assert np.array_equal(np.unique(data["pair"][is_later], axis=0), [[1, 2]])
 
 
 @pytest.mark.parametrize("batch_size", [1, 6])
