@@ -9,7 +9,7 @@ use luminary::emitter::{
 };
 use luminary::restart::RestartConfig;
 use luminary::scheduler::Precision;
-use luminary::strategy::gradient::GradientConfig;
+use luminary::strategy::GradientConfig;
 use luminary::strategy::{Bounds, BoundsRule};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::PyValueError;

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use luminary::archive::CellIdx;
-use luminary::archive::cvt::{CentroidSource, Cvt, CvtConfig, CvtError};
+use luminary::archive::{CentroidSource, Cvt, CvtConfig, CvtError};
 
 /// Points of one `cells_of` call: about one iteration of fifteen emitters.
 const BATCH: usize = 512;

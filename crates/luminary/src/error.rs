@@ -44,7 +44,7 @@ pub enum ConfigError {
     },
     /// Centroids that make no tessellation.
     #[error(transparent)]
-    Cvt(#[from] crate::archive::cvt::CvtError),
+    Cvt(#[from] crate::archive::CvtError),
     /// A list of the wrong length.
     #[error("expected {expected} values for {what}, found {found}")]
     Length {

@@ -6,7 +6,7 @@ use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::SchedulerConfig;
-use luminary::strategy::gradient::GradientConfig;
+use luminary::strategy::GradientConfig;
 
 /// One of the domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

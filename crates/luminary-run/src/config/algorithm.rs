@@ -5,7 +5,7 @@ use luminary::preset::{MANY_COMPONENTS, Preset};
 use luminary::problem::ProblemSpec;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, Reselect};
-use luminary::strategy::gradient::GradientConfig;
+use luminary::strategy::GradientConfig;
 use luminary::strategy::{BoundsRule, MAX_BATCH_SIZE, Variant};
 
 use super::error::Fault;

@@ -45,7 +45,7 @@ use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, Order};
-use luminary::strategy::gradient::GradientConfig;
+use luminary::strategy::GradientConfig;
 use luminary::strategy::{BoundsRule, Variant};
 use luminary_domains::{Domain, DomainError};
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::jacobian::{NotFinite, take_jacobian};
 use super::learner::{Learner, LearnerState, Selection};
 use super::probes::{Gradients, Probes, ProbesState};
-use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, LearnerParts, check_start, wrong_state};
+use super::{
+    EliteSource, Emitter, EmitterShape, EmitterState, Feedback, LearnerParts, SavedEmitter, check_start, wrong_state,
+};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
 use crate::ranker::{Column, Ranker, RankerConfig};
@@ -178,7 +180,7 @@ impl Branching {
 
 /// The emitter's part of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ArborescenceState<'a> {
+pub(crate) struct ArborescenceState<'a> {
     learner: LearnerState<'a>,
     optimizer: Cow<'a, GradientState>,
     #[serde(with = "serde_floats")]
@@ -435,18 +437,18 @@ impl Emitter for ArborescenceEmitter {
     }
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {
-        Ok(EmitterState::Arborescence(Box::new(ArborescenceState {
+        Ok(EmitterState(SavedEmitter::Arborescence(Box::new(ArborescenceState {
             learner: self.learner.save()?,
             optimizer: Cow::Borrowed(&self.optimizer.state),
             jacobian: (&self.jacobian).into(),
             coefficients: (&self.coefficients).into(),
             has_bad_gradient: self.has_bad_gradient,
             probes: self.probes.as_ref().map(|probes| Cow::Borrowed(probes.save())),
-        })))
+        }))))
     }
 
     fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {
-        let EmitterState::Arborescence(state) = state else { return Err(wrong_state()) };
+        let EmitterState(SavedEmitter::Arborescence(state)) = state else { return Err(wrong_state()) };
         expect_len("Jacobian", self.jacobian.len(), state.jacobian.len())?;
         self.check_coefficients(state.coefficients.len())?;
         self.learner.load(state.learner)?;

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::learner::{Learner, Selection};
-use super::{EliteSource, Emitter, EmitterShape, EmitterState, Feedback, LearnerParts, check_start, wrong_state};
+use super::{
+    EliteSource, Emitter, EmitterShape, EmitterState, Feedback, LearnerParts, SavedEmitter, check_start, wrong_state,
+};
 use crate::error::{CheckpointError, ConfigError};
 use crate::ranker::{Column, Ranker, RankerConfig};
 use crate::restart::{RestartConfig, RestartCounts};
@@ -115,11 +117,11 @@ impl Emitter for EvolutionEmitter {
     }
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {
-        Ok(EmitterState::Evolution(Box::new(self.learner.save()?)))
+        Ok(EmitterState(SavedEmitter::Evolution(Box::new(self.learner.save()?))))
     }
 
     fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {
-        let EmitterState::Evolution(state) = state else { return Err(wrong_state()) };
+        let EmitterState(SavedEmitter::Evolution(state)) = state else { return Err(wrong_state()) };
         self.learner.load(*state)
     }
 }

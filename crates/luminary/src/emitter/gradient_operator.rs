@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::jacobian::take_jacobian;
 use super::operator::{check_sigmas, scale_noise_around};
 use super::start::{Start, StartState};
-use super::{EliteSource, Emitter, EmitterShape, EmitterState, check_batch_size, check_sigma, wrong_state};
+use super::{
+    EliteSource, Emitter, EmitterShape, EmitterState, SavedEmitter, check_batch_size, check_sigma, wrong_state,
+};
 use crate::error::{CheckpointError, ConfigError};
 use crate::kernels;
 use crate::scheduler::TicketKind;
@@ -76,7 +78,7 @@ enum Steps {
 
 /// The emitter's part of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct GradientOperatorState<'a> {
+pub(crate) struct GradientOperatorState<'a> {
     rng: Cow<'a, WideRng>,
     start: StartState,
     #[serde(with = "serde_floats")]
@@ -213,16 +215,16 @@ impl Emitter for GradientOperatorEmitter {
     }
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {
-        Ok(EmitterState::GradientOperator(GradientOperatorState {
+        Ok(EmitterState(SavedEmitter::GradientOperator(GradientOperatorState {
             rng: Cow::Borrowed(&self.rng),
             start: self.start.save(),
             points: (&self.points).into(),
             jacobians: (&self.jacobians).into(),
-        }))
+        })))
     }
 
     fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {
-        let EmitterState::GradientOperator(state) = state else { return Err(wrong_state()) };
+        let EmitterState(SavedEmitter::GradientOperator(state)) = state else { return Err(wrong_state()) };
         let n_points = if state.points.is_empty() { 0 } else { self.batch_size };
         expect_len("gradient points", n_points * self.start.x0.len(), state.points.len())?;
         expect_len("Jacobians", state.points.len() * self.n_gradients_per_point, state.jacobians.len())?;

@@ -56,7 +56,7 @@ struct Memory {
 
 /// The learner's part of a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct LearnerState<'a> {
+pub(crate) struct LearnerState<'a> {
     memory: Cow<'a, Memory>,
     strategy: StrategyState<'a>,
     /// In the parts' own encodings.

@@ -130,11 +130,15 @@ impl dyn Emitter {
     }
 }
 
-/// An emitter's part of a checkpoint.
+/// An emitter's part of a checkpoint. What is in it is the emitter's business; a custom one keeps bytes.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EmitterState<'a>(SavedEmitter<'a>);
+
+/// The state of each kind of emitter.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum EmitterState<'a> {
+pub(crate) enum SavedEmitter<'a> {
     /// Of a Gaussian, iso-line or genetic emitter.
     Variation(variation::VariationState),
     /// Of an evolution strategy emitter.
@@ -150,7 +154,7 @@ pub enum EmitterState<'a> {
 impl EmitterState<'_> {
     /// The state of a custom emitter, in its own encoding.
     pub fn custom(bytes: Vec<u8>) -> Self {
-        Self::Custom(bytes.into())
+        Self(SavedEmitter::Custom(bytes.into()))
     }
 
     /// What a custom emitter saved.
@@ -158,8 +162,8 @@ impl EmitterState<'_> {
     /// # Errors
     /// The state of a built-in emitter.
     pub fn into_custom_bytes(self) -> Result<Vec<u8>, CheckpointError> {
-        match self {
-            Self::Custom(bytes) => Ok(bytes.into_vec()),
+        match self.0 {
+            SavedEmitter::Custom(bytes) => Ok(bytes.into_vec()),
             _ => Err(wrong_state()),
         }
     }

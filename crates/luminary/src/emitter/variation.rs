@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::operator::Operator;
 use super::start::{Start, StartState};
-use super::{EliteSource, Emitter, EmitterShape, EmitterState, check_batch_size, wrong_state};
+use super::{EliteSource, Emitter, EmitterShape, EmitterState, SavedEmitter, check_batch_size, wrong_state};
 use crate::error::{CheckpointError, ConfigError};
 use crate::strategy::Bounds;
 
@@ -98,7 +98,7 @@ pub struct VariationEmitter {
 
 /// The emitter's part of a checkpoint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct VariationState {
+pub(crate) struct VariationState {
     rng: WideRng,
     #[serde(default)]
     start: StartState,
@@ -137,11 +137,11 @@ impl Emitter for VariationEmitter {
     }
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {
-        Ok(EmitterState::Variation(VariationState { rng: self.rng.clone(), start: self.start.save() }))
+        Ok(EmitterState(SavedEmitter::Variation(VariationState { rng: self.rng.clone(), start: self.start.save() })))
     }
 
     fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {
-        let EmitterState::Variation(state) = state else { return Err(wrong_state()) };
+        let EmitterState(SavedEmitter::Variation(state)) = state else { return Err(wrong_state()) };
         self.start.load(state.start)?;
         self.rng = state.rng;
         Ok(())

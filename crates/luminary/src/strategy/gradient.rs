@@ -69,7 +69,7 @@ pub struct GradientOptimizer {
 
 /// The point and Adam's moments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct GradientState {
+pub(crate) struct GradientState {
     #[serde(with = "serde_floats")]
     theta: Vec<f64>,
     #[serde(with = "serde_floats")]

@@ -66,7 +66,7 @@ pub struct LmMaEs {
 
 /// What LM-MA-ES has learnt, and the samples it is waiting to be told about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct LmMaState {
+pub(crate) struct LmMaState {
     #[serde(with = "serde_floats")]
     mean: Vec<f64>,
     sigma: f64,

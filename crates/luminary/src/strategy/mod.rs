@@ -1,13 +1,13 @@
 //! ADAPT: distributions that are sampled, told a ranking, and move. A strategy knows nothing of archives.
 
-pub mod bounds;
-pub mod cma;
+mod bounds;
+pub(crate) mod cma;
 #[cfg(test)]
 mod contract;
-pub mod gradient;
-pub mod lm_ma;
-pub mod open_ai;
-pub mod sep_cma;
+pub(crate) mod gradient;
+mod lm_ma;
+mod open_ai;
+mod sep_cma;
 mod stop;
 mod weights;
 
@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bounds::{Bounds, BoundsRule};
 pub use cma::{CmaConfig, CmaEs, Factorisation, Variant};
+pub use gradient::{GradientConfig, GradientOptimizer};
 pub use lm_ma::{LmMaConfig, LmMaEs};
 pub use open_ai::{OpenAiConfig, OpenAiEs};
 pub use sep_cma::{SepCmaConfig, SepCmaEs};

@@ -54,7 +54,7 @@ pub struct OpenAiEs {
 
 /// Where OpenAI-ES is, and the noise it is waiting to be told about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct OpenAiState {
+pub(crate) struct OpenAiState {
     optimizer: GradientOptimizer,
     /// The noise behind the last rows asked for, `x = theta + sigma noise`, also where bounds moved x.
     #[serde(with = "serde_floats")]

@@ -52,7 +52,7 @@ pub struct SepCmaEs {
 
 /// What sep-CMA-ES has learnt, and the samples it is waiting to be told about.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SepCmaState {
+pub(crate) struct SepCmaState {
     #[serde(with = "serde_floats")]
     mean: Vec<f64>,
     sigma: f64,

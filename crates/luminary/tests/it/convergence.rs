@@ -6,7 +6,7 @@
 //! for the ellipsoid, 6 to 8 for Rosenbrock's function; 70 thousand for the ellipsoid in forty), those of the others
 //! are what they take here, rounded up, and stand guard against a slow decay of the algorithms.
 
-use luminary::strategy::gradient::GradientConfig;
+use luminary::strategy::GradientConfig;
 use luminary::strategy::{CmaConfig, Factorisation, OpenAiConfig, Strategy, StrategyConfig, StrategyShape, Variant};
 use luminary_math::WideRng;
 

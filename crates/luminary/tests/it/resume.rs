@@ -254,14 +254,13 @@ impl Emitter for Counter {
 
     fn save(&self) -> Result<EmitterState<'_>, CheckpointError> {
         match self.can_save {
-            true => Ok(EmitterState::Custom(vec![self.count].into())),
+            true => Ok(EmitterState::custom(vec![self.count])),
             false => Err(CheckpointError::Unsupported { what: "counter" }),
         }
     }
 
     fn load(&mut self, state: EmitterState<'_>) -> Result<(), CheckpointError> {
-        let EmitterState::Custom(bytes) = state else { return Err(CheckpointError::Unsupported { what: "counter" }) };
-        self.count = bytes[0];
+        self.count = state.into_custom_bytes()?[0];
         Ok(())
     }
 }

@@ -7,8 +7,8 @@
 //! Read on in [`centroids`] (where they come from), `kmeans`, and `nearest` (the exact search behind
 //! [`Cvt::cell_of`]).
 
-pub mod centroids;
-pub mod error;
+mod centroids;
+mod error;
 mod kmeans;
 mod nearest;
 mod random;

@@ -13,7 +13,7 @@ use luminary::problem::{DifferentiableProblem, Problem};
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Order, Pool, Reselect, SchedulerConfig};
-use luminary::strategy::gradient::GradientConfig;
+use luminary::strategy::GradientConfig;
 use luminary::strategy::{
     Bounds, BoundsRule, CmaConfig, Factorisation, LmMaConfig, OpenAiConfig, SepCmaConfig, StrategyConfig, Variant,
 };

@@ -10,7 +10,7 @@ use luminary::problem::{DifferentiableProblem, Problem};
 use luminary::ranker::RankOutcome;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::{EmitterGroup, Order, Pool, Scheduler, SchedulerConfig};
-use luminary::strategy::gradient::{GradientConfig, GradientOptimizer};
+use luminary::strategy::{GradientConfig, GradientOptimizer};
 use luminary::strategy::{Strategy, StrategyConfig, StrategyShape, recombination_weights};
 use luminary_domains::LinearProjection;
 

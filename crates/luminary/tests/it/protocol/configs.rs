@@ -10,7 +10,7 @@ use luminary::problem::Problem;
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Pool, Reselect, SchedulerConfig};
-use luminary::strategy::gradient::GradientConfig;
+use luminary::strategy::GradientConfig;
 use luminary::strategy::{
     Bounds, BoundsRule, CmaConfig, LmMaConfig, MAX_BATCH_SIZE, OpenAiConfig, SepCmaConfig, StrategyConfig,
 };
