@@ -122,8 +122,15 @@ impl Evaluate for ExternalBatch {
                 output: &failure.output,
             });
         };
-        let (evaluated, report) =
-            self.evaluator.evaluate_told(request.solutions, objectives, measures, jacobians, &mut write_down);
+        let seeds: Vec<u64> = (0..request.n_rows).map(|row| request.seed(row)).collect();
+        let (evaluated, report) = self.evaluator.evaluate_told(
+            request.solutions,
+            Some(&seeds),
+            objectives,
+            measures,
+            jacobians,
+            &mut write_down,
+        );
         self.note(&report);
         evaluated.map_err(failed)?;
         failures.extend(

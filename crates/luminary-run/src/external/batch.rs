@@ -18,6 +18,8 @@ pub(super) struct Job {
 /// The buffers of a batch, row by row.
 pub(super) struct Buffers<'a> {
     pub(super) solutions: &'a [f64],
+    /// For evaluations that use chance, if there are any.
+    pub(super) seeds: Option<&'a [u64]>,
     pub(super) objectives: &'a mut [f64],
     pub(super) measures: &'a mut [f64],
     pub(super) extras: &'a mut [f64],
@@ -96,6 +98,10 @@ impl<'a> Batch<'a> {
 
     pub(super) fn solution(&self, row: usize) -> &[f64] {
         &self.buffers.solutions[row * self.shape.solution_dim..][..self.shape.solution_dim]
+    }
+
+    pub(super) fn seed(&self, row: usize) -> Option<u64> {
+        self.buffers.seeds.map(|seeds| seeds[row])
     }
 
     pub(super) fn wants_jacobian(&self) -> bool {
@@ -248,6 +254,7 @@ impl Buffers<'_> {
         let found_jacobians = self.jacobians.as_ref().map_or(n_rows * jacobian_len, |jacobians| jacobians.len());
         let lengths = [
             ("the solutions", n_rows * shape.solution_dim, self.solutions.len()),
+            ("the seeds", n_rows, self.seeds.map_or(n_rows, <[u64]>::len)),
             ("the measures", n_rows * shape.measure_dim, self.measures.len()),
             ("the extras", n_rows * extras_width, self.extras.len()),
             ("the jacobians", n_rows * jacobian_len, found_jacobians),

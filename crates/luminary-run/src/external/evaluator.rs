@@ -163,15 +163,16 @@ impl ExternalEvaluator {
         measures: &mut [f64],
         jacobians: Option<&mut [f64]>,
     ) -> Result<EvaluationReport, ExternalError> {
-        let (result, report) = self.evaluate_told(solutions, objectives, measures, jacobians, &mut |_| ());
+        let (result, report) = self.evaluate_told(solutions, None, objectives, measures, jacobians, &mut |_| ());
         result.map(|()| report)
     }
 
     /// Like [`evaluate`](Self::evaluate), but says of each row that has failed for good when it has, and what happened
-    /// also if the batch ends with an error.
+    /// also if the batch ends with an error. With seeds, the program is sent one for each solution.
     pub fn evaluate_told(
         &mut self,
         solutions: &[f64],
+        seeds: Option<&[u64]>,
         objectives: &mut [f64],
         measures: &mut [f64],
         jacobians: Option<&mut [f64]>,
@@ -187,7 +188,7 @@ impl ExternalEvaluator {
         let config = self.config.clone();
         let mut extras = std::mem::take(&mut self.extras);
         extras.resize(objectives.len() * config.extras.width(), f64::NAN);
-        let buffers = Buffers { solutions, objectives, measures, extras: &mut extras, jacobians };
+        let buffers = Buffers { solutions, seeds, objectives, measures, extras: &mut extras, jacobians };
         let in_a_row = std::mem::take(&mut self.in_a_row);
         let mut batch = match Batch::new(&config, self.shape, in_a_row, buffers, on_failure) {
             Ok(batch) => batch,
@@ -220,8 +221,14 @@ impl ExternalEvaluator {
     /// Starts all workers and waits until each is ready or left out.
     fn say_hello(&mut self) -> Result<(), ExternalError> {
         let config = self.config.clone();
-        let buffers =
-            Buffers { solutions: &[], objectives: &mut [], measures: &mut [], extras: &mut [], jacobians: None };
+        let buffers = Buffers {
+            solutions: &[],
+            seeds: None,
+            objectives: &mut [],
+            measures: &mut [],
+            extras: &mut [],
+            jacobians: None,
+        };
         let nobody = &mut |_: &RowFailure| ();
         let mut batch = Batch::new(&config, self.shape, InARow::default(), buffers, nobody)?;
         let is_settled = |worker: &&mut dyn Worker| worker.is_ready() || worker.is_out();

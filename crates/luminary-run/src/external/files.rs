@@ -189,6 +189,9 @@ impl FilesWorker {
                 wire::write_numbers(solution, &mut text);
                 let (measure_dim, jacobian) = (self.shape.measure_dim, batch.wants_jacobian());
                 text.extend_from_slice(format!(",\"measure_dim\":{measure_dim},\"jacobian\":{jacobian}").as_bytes());
+                if let Some(seed) = batch.seed(row) {
+                    text.extend_from_slice(format!(",\"seed\":{seed}").as_bytes());
+                }
                 if !self.config.extras.is_empty() {
                     text.extend_from_slice(b",\"extras\":");
                     serde_json::to_writer(&mut text, &self.config.extras).expect("plain data is written to memory");

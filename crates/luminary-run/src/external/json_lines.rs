@@ -252,7 +252,8 @@ impl Worker for JsonLinesWorker {
         }
         let solutions = job.rows.iter().map(|&row| batch.solution(row));
         let start = live.outbox.len();
-        wire::write_request(self.next_id, batch.wants_jacobian(), solutions, &mut live.outbox);
+        let seeds = job.rows.iter().map_while(|&row| batch.seed(row));
+        wire::write_request(self.next_id, batch.wants_jacobian(), solutions, seeds, &mut live.outbox);
         if let Some(transcript) = &self.transcript {
             transcript.sent(&live.outbox[start..]);
         }

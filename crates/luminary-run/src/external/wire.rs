@@ -75,11 +75,12 @@ pub(super) fn read_hello(line: &[u8], shape: Shape) -> Scanned<HelloReply> {
     }
 }
 
-/// Appends a request for these solutions.
+/// Appends a request for these solutions, with their seeds if there are any.
 pub(super) fn write_request<'a>(
     id: u64,
     wants_jacobian: bool,
     solutions: impl Iterator<Item = &'a [f64]>,
+    seeds: impl Iterator<Item = u64>,
     out: &mut Vec<u8>,
 ) {
     out.extend_from_slice(format!("{{\"id\":{id},\"jacobian\":{wants_jacobian},\"solutions\":[").as_bytes());
@@ -89,7 +90,12 @@ pub(super) fn write_request<'a>(
         }
         write_numbers(solution, out);
     }
-    out.extend_from_slice(b"]}\n");
+    out.push(b']');
+    let seeds: Vec<String> = seeds.map(|seed| seed.to_string()).collect();
+    if !seeds.is_empty() {
+        out.extend_from_slice(format!(",\"seeds\":[{}]", seeds.join(",")).as_bytes());
+    }
+    out.extend_from_slice(b"}\n");
 }
 
 /// Appends a list of finite numbers, each as the shortest text that reads back to the same bits.

@@ -203,7 +203,7 @@ proptest! {
     fn a_request_keeps_every_bit_of_its_solutions(bits in prop::collection::vec(any::<u64>(), 2..20)) {
         let numbers: Vec<f64> = bits.into_iter().map(f64::from_bits).filter(|x| x.is_finite()).collect();
         let mut line = Vec::new();
-        write_request(5, false, std::iter::once(numbers.as_slice()), &mut line);
+        write_request(5, false, std::iter::once(numbers.as_slice()), std::iter::empty(), &mut line);
         let mut found = Vec::new();
         Scanner::new(&line).unwrap().object(|scanner, key| match key {
             "solutions" => scanner.array(|scanner| scanner.array(|scanner| {

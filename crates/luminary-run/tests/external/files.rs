@@ -110,6 +110,21 @@ fn json_files_and_jacobians_are_exchanged() {
 }
 
 #[test]
+fn a_parameter_file_holds_the_seed() {
+    let program = Program::shell(
+        "exec python3 -c '\nimport json, sys\nseed = json.load(open(sys.argv[1]))[\"seed\"]\n\
+         json.dump({\"objective\": seed, \"measures\": [0, 0]}, open(sys.argv[2], \"w\"))\n' \"$1\" \"$2\"\n",
+    );
+    let config = ExternalConfig { protocol: Protocol::Files, ..program.config() };
+    let mut evaluator = ExternalEvaluator::start(&config, SHAPE).unwrap();
+    let mut objectives = [0.0; 2];
+    let (result, _) =
+        evaluator.evaluate_told(&[0.5; 6], Some(&[11, 12]), &mut objectives, &mut [0.0; 4], None, &mut |_| ());
+    result.unwrap();
+    assert_eq!(objectives, [11.0, 12.0]);
+}
+
+#[test]
 fn an_error_in_the_result_file_is_the_programs_own_verdict() {
     let program = Program::shell("echo '{\"error\": \"diverged\"}' > \"$2\"");
     let config = ExternalConfig { protocol: Protocol::Files, ..program.config() };

@@ -78,6 +78,26 @@ fn every_bit_survives_the_way_to_python_and_back() {
 }
 
 #[test]
+fn each_solution_comes_with_its_seed_whoever_evaluates_it_and_however_often() {
+    // The worker dies of its third request; the rows it had are sent again with the same seeds.
+    let program = Program::python(
+        "say_hello()\nfor request in requests():\n    if count('requests') == 3:\n        os._exit(1)\n    \
+         answer(request, [{'objective': seed % 1000, 'measures': [0, 0]} for seed in request['seeds']])\n",
+    );
+    let seeds: Vec<u64> = (0..12).map(|row| u64::MAX - 7 * row).collect();
+    for workers in [1, 3] {
+        let config = ExternalConfig { workers, rows_per_request: Some(2), ..program.config() };
+        let mut evaluator = ExternalEvaluator::start(&config, SHAPE).unwrap();
+        let mut objectives = [0.0; 12];
+        let (result, _) =
+            evaluator.evaluate_told(&[0.5; 36], Some(&seeds), &mut objectives, &mut [0.0; 24], None, &mut |_| ());
+        result.unwrap();
+        let expected: Vec<f64> = seeds.iter().map(|seed| (seed % 1000) as f64).collect();
+        assert_eq!(objectives.as_slice(), expected);
+    }
+}
+
+#[test]
 fn answers_out_of_order_are_matched_by_id() {
     // Two requests are read before either is answered, the later one first.
     let program = Program::python(
