@@ -7,6 +7,7 @@ use luminary_run::config::Override;
 
 use crate::args_figures::{PlotArgs, ReportArgs};
 use crate::args_reproduce::ReproduceArgs;
+use crate::args_settings::SettingFlags;
 
 /// Quality-diversity optimisation: CMA-MAE and its family.
 ///
@@ -103,48 +104,8 @@ impl DemoArgs {
 pub(crate) struct ConfigArgs {
     /// The configuration file (see `luminary init`); run, check and create take luminary.toml if none is named
     pub(crate) config: Option<PathBuf>,
-    /// Built-in problem (problem.domain)
-    #[arg(long)]
-    domain: Option<String>,
-    /// Components of a solution (problem.n)
-    #[arg(long)]
-    n: Option<String>,
-    /// Named algorithm (algorithm.preset)
-    #[arg(long, value_name = "PRESET")]
-    algorithm: Option<String>,
-    /// CMA-ES equations: standard or published (algorithm.variant)
-    #[arg(long)]
-    variant: Option<String>,
-    /// Initial step size or noise (algorithm.sigma)
-    #[arg(long)]
-    sigma: Option<String>,
-    /// Number of emitters (algorithm.emitters)
-    #[arg(long)]
-    emitters: Option<String>,
-    /// Evaluations of each emitter in an iteration (algorithm.batch_size)
-    #[arg(long)]
-    batch_size: Option<String>,
-    /// Cells along each measure, such as 100x100 (archive.resolution)
-    #[arg(long)]
-    resolution: Option<String>,
-    /// A number, "0.01 at 100x100" or auto (archive.learning_rate)
-    #[arg(long)]
-    learning_rate: Option<String>,
-    /// Threshold of an empty cell (archive.min_f)
-    #[arg(long, allow_negative_numbers = true)]
-    min_f: Option<String>,
-    /// Seed of every random stream (run.seed)
-    #[arg(long)]
-    seed: Option<String>,
-    /// Iterations in all (run.iterations)
-    #[arg(long)]
-    iterations: Option<String>,
-    /// Evaluations in all, instead of iterations (run.evaluations)
-    #[arg(long)]
-    evaluations: Option<String>,
-    /// Threads; 0 for all cores (run.threads)
-    #[arg(long)]
-    threads: Option<String>,
+    #[command(flatten)]
+    flags: SettingFlags,
     /// Any other setting by its path in the file, such as archive.update=batch
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -154,7 +115,7 @@ impl ConfigArgs {
     /// Whether the flags alone say what is evaluated.
     pub(crate) fn name_a_problem(&self) -> bool {
         let names = |text: &String| ["problem.domain", "problem.measures"].iter().any(|key| text.starts_with(key));
-        self.domain.is_some() || self.set.iter().any(names)
+        self.flags.names_domain() || self.set.iter().any(names)
     }
 
     /// The flags as settings.
@@ -162,22 +123,7 @@ impl ConfigArgs {
     /// # Errors
     /// A `--set` without a key.
     pub(crate) fn overrides(&self) -> Result<Vec<Override>, String> {
-        let mut overrides = given([
-            ("--domain", "problem.domain", &self.domain),
-            ("--n", "problem.n", &self.n),
-            ("--algorithm", "algorithm.preset", &self.algorithm),
-            ("--variant", "algorithm.variant", &self.variant),
-            ("--sigma", "algorithm.sigma", &self.sigma),
-            ("--emitters", "algorithm.emitters", &self.emitters),
-            ("--batch-size", "algorithm.batch_size", &self.batch_size),
-            ("--resolution", "archive.resolution", &self.resolution),
-            ("--learning-rate", "archive.learning_rate", &self.learning_rate),
-            ("--min-f", "archive.min_f", &self.min_f),
-            ("--seed", "run.seed", &self.seed),
-            ("--iterations", "run.iterations", &self.iterations),
-            ("--evaluations", "run.evaluations", &self.evaluations),
-            ("--threads", "run.threads", &self.threads),
-        ]);
+        let mut overrides = self.flags.overrides();
         for text in &self.set {
             let (key, value) = split_setting(text).map_err(|message| format!("--set: {message}"))?;
             overrides.push(Override::new(format!("--set {text}"), key, value));

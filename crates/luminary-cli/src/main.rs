@@ -7,6 +7,7 @@ mod args_figures;
 #[cfg(feature = "lsi")]
 mod args_lsi;
 mod args_reproduce;
+mod args_settings;
 mod commands;
 mod display;
 mod failure;

@@ -46,28 +46,33 @@ const BOUND: Kind = Kind::Other { expected: "a number or a list of them", python
 
 pub(super) const ENTRIES: &[Entry] = &[
     Entry::new("algorithm.preset", Kind::Choice(presets), is("\"cma_mae\""), "the algorithm, see `luminary list`")
+        .flag("algorithm")
         .aliases(&["algorithm"]),
     Entry::new(
         "algorithm.variant",
         Kind::Choice(variants),
         is("\"standard\""),
         "which CMA-ES equations: the tutorial's, or those behind the CMA-MAE paper's tables",
-    ),
+    )
+    .flag("variant"),
     Entry::new(
         "algorithm.sigma",
         Kind::Number(Range::Positive),
         follows("the paper's; elsewhere a fifth of the narrowest bounds, or 0.5 (10 along gradients)", "0.5"),
         "the initial step size, or noise of the MAP-Elites variants",
     )
+    .flag("sigma")
     .aliases(&["sigma0"]),
     Entry::new("algorithm.emitters", Kind::Integer(1, MAX_EMITTERS), is("15"), "the number of emitters")
+        .flag("emitters")
         .aliases(&["n_emitters"]),
     Entry::new(
         "algorithm.batch_size",
         Kind::Integer(1, MAX_BATCH_SIZE as u64),
         is("36"),
         "evaluations of each emitter in an iteration",
-    ),
+    )
+    .flag("batch-size"),
     Entry::new(
         "algorithm.x0",
         Kind::Other { expected: "a finite number or a list of them", python: "float | Iterable[float]" },

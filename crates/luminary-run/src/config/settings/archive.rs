@@ -42,6 +42,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         follows("about 10,000 cells", "[100, 100]"),
         "cells along each measure: one number for all, one for each, or text like \"100x100\"",
     )
+    .flag("resolution")
     .aliases(&["dims"])
     .scope(Scope::Kind("grid")),
     Entry::new(
@@ -49,13 +50,15 @@ pub(super) const ENTRIES: &[Entry] = &[
         LEARNING_RATE,
         is("\"auto\""),
         "how fast thresholds rise: a number, a number at a resolution, or \"auto\" (from cells and budget)",
-    ),
+    )
+    .flag("learning-rate"),
     Entry::new(
         "archive.min_f",
         Kind::Number(Range::Finite),
         follows("0; required to minimise with `cma_mae` and `cma_maega`", "0.0"),
         "the threshold of an empty cell: the worst objective worth keeping",
     )
+    .flag("min-f")
     .aliases(&["threshold_min"]),
     Entry::new(
         "archive.qd_score_offset",

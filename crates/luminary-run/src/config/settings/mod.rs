@@ -1,8 +1,8 @@
 //! The one table of settings: what each is called, takes, defaults to and means.
 //!
-//! The reader of configurations takes its names, ranges and words from here. The file that `luminary init` writes,
-//! `luminary list settings`, docs/settings.md and the keywords of Python are made from it, and tests hold them to it. To add
-//! a setting, add its entry and read it.
+//! The reader of configurations takes its names, ranges and words from here. The flags of the command line, the file that
+//! `luminary init` writes, `luminary list settings`, docs/settings.md and the keywords of Python are made from it, and tests
+//! hold them to it. To add a setting, add its entry and read it.
 
 mod algorithm;
 mod archive;
@@ -36,6 +36,8 @@ pub struct Entry {
     pub aliases: &'static [&'static str],
     /// Where it has a meaning.
     pub scope: Scope,
+    /// Its flag on the command line, if it has one of its own: `seed` for `--seed`. All can be given by `--set`.
+    pub flag: Option<&'static str>,
 }
 
 /// What holds where a setting is not given. Values are TOML.
@@ -134,7 +136,7 @@ impl Entry {
     }
 
     const fn new(path: &'static str, kind: Kind, absent: Absent, meaning: &'static str) -> Self {
-        Self { path, kind, absent, meaning, aliases: &[], scope: Scope::Always }
+        Self { path, kind, absent, meaning, aliases: &[], scope: Scope::Always, flag: None }
     }
 
     const fn aliases(mut self, aliases: &'static [&'static str]) -> Self {
@@ -144,6 +146,11 @@ impl Entry {
 
     const fn scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
+        self
+    }
+
+    const fn flag(mut self, flag: &'static str) -> Self {
+        self.flag = Some(flag);
         self
     }
 }

@@ -23,6 +23,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         required("\"lp-sphere\""),
         "a built-in problem, see `luminary list`",
     )
+    .flag("domain")
     .scope(Scope::Domain),
     Entry::new(
         "problem.n",
@@ -30,6 +31,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         follows("the domain's; otherwise required", "100"),
         "the number of components of a solution",
     )
+    .flag("n")
     .aliases(&["solution_dim"]),
     Entry::new(
         "problem.measures",

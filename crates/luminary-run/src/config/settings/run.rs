@@ -13,21 +13,23 @@ fn orders() -> Vec<&'static str> {
 }
 
 pub(super) const ENTRIES: &[Entry] = &[
-    Entry::new("run.iterations", Kind::Integer(1, NO_LIMIT), is("10_000"), "iterations in all"),
+    Entry::new("run.iterations", Kind::Integer(1, NO_LIMIT), is("10_000"), "iterations in all").flag("iterations"),
     Entry::new(
         "run.evaluations",
         Kind::Integer(1, NO_LIMIT),
         none("5_400_000"),
         "the budget instead of iterations, rounded up to whole ones",
     )
+    .flag("evaluations")
     .aliases(&["budget"]),
-    Entry::new("run.seed", Kind::Integer(0, NO_LIMIT), is("0"), "the seed of every random stream"),
+    Entry::new("run.seed", Kind::Integer(0, NO_LIMIT), is("0"), "the seed of every random stream").flag("seed"),
     Entry::new(
         "run.threads",
         Kind::Integer(0, MAX_THREADS as u64),
         is("0"),
         "threads, 0 for all cores; results do not depend on it",
-    ),
+    )
+    .flag("threads"),
     Entry::new("run.out", Kind::Text, follows("a new one under runs/", "\"runs/my-run\""), "the run folder"),
     Entry::new(
         "run.metrics_every",
