@@ -97,7 +97,7 @@ fn table(groups: &[Group]) -> Vec<Vec<String>> {
 }
 
 fn what_was_run(run: &RunData) -> Vec<(String, String)> {
-    let Manifest { config, versions, host, created_unix, .. } = &run.manifest;
+    let Manifest { config, command, versions, host, created_unix, .. } = &run.manifest;
     let bound =
         |measure: &luminary_plot::Measure| format!("{} in [{}, {}]", measure.name, measure.lower, measure.upper);
     let mut rows = vec![
@@ -113,6 +113,9 @@ fn what_was_run(run: &RunData) -> Vec<(String, String)> {
     #[cfg(unix)]
     if let luminary_run::config::ProblemConfig::External { evaluator, .. } = &config.problem {
         rows.insert(1, ("Evaluator", evaluator.command.join(" ")));
+    }
+    if !command.is_empty() {
+        rows.push(("Command", command.join(" ")));
     }
     rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

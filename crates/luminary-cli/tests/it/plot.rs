@@ -80,7 +80,9 @@ fn a_report_is_one_file_with_every_elite() {
     lab.call(&["report", "run"]).success();
     let page = fs::read_to_string(lab.path("run/report.html")).unwrap();
     assert!(page.starts_with("<!doctype html>") && page.contains("QD score") && page.contains("lp-sphere"));
-    for text in ["What was run", "algorithm.preset = ", "measure 0 in [", "UTC", "Luminary "] {
+    for text in
+        ["What was run", "algorithm.preset = ", "measure 0 in [", "UTC", "Luminary ", "--iterations 40 --out run"]
+    {
         assert!(page.contains(text), "{text}");
     }
     assert!(!page.contains("src=\"http") && !page.contains("href=\"http"), "nothing is loaded from elsewhere");

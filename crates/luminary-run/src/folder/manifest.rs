@@ -24,6 +24,9 @@ pub struct Manifest {
     /// What the algorithm chose for problem and budget, and why; for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// The program that made the folder, and its arguments; for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
     /// What made the folder.
     pub versions: Versions,
     /// Where it was made: results are promised to be bit-identical for the same version and machine type.
@@ -62,6 +65,7 @@ impl Manifest {
             format: FORMAT,
             choices: config.reasons(),
             config,
+            command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
             versions: Versions { luminary: env!("CARGO_PKG_VERSION").into(), checkpoint: CHECKPOINT_VERSION },
             host: Host::this(),
             created_unix: since_1970.as_secs(),
