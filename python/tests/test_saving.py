@@ -9,7 +9,7 @@ import pytest
 import luminary
 from conftest import make_archive, sphere, sphere_jacobian
 from luminary import _native
-from luminary.archives import AddStatus, DensityArchive, DNSArchive, ProximityArchive, SlidingBoundariesArchive
+from luminary.archives import AddStatus, DensityArchive, DNSArchive, GridArchive, ProximityArchive, SlidingBoundariesArchive
 from luminary.emitters import (
     EmitterBase,
     EvolutionStrategyEmitter,
@@ -330,3 +330,20 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     for load in (luminary.load, luminary.Run.load):
         with pytest.raises(ValueError, match="expected a regular file"):
             load(pipe)
+
+
+def test_the_cell_of_the_best_elite_is_one_of_the_archive():
+    def parts(upper):
+        archive = GridArchive(solution_dim=1, dims=[10], ranges=[(0, upper)])
+        archive.add_single([0.5], 1.0, [0.35])
+        return archive._native.__reduce__()
+
+    # The same elite in cell 3 and in cell 5: the heads differ where they name the cell of the best one.
+    rebuild, (config, centroids, head, columns, threshold) = parts(1)
+    other = parts(0.7)[1][2]
+    places = [place for place, (a, b) in enumerate(zip(head, other)) if (a, b) == (3, 5)]
+    assert len(head) == len(other) and places
+    for place in places:
+        crafted_head = head[:place] + bytes([100]) + head[place + 1 :]
+        with pytest.raises(ValueError, match="expected"):
+            len(rebuild(config, centroids, crafted_head, columns, threshold))

@@ -59,7 +59,7 @@ pub(crate) fn fuzz(name: &str, seeds: &[&[u8]], mut target: impl FnMut(&[u8]) ->
             }
         }
     }
-    println!("{name}: {n_inputs} inputs, seeds 1 and {fresh}");
+    eprintln!("{name}: {n_inputs} inputs, seeds 1 and {fresh}");
 }
 
 /// Shows an input if the target panics.

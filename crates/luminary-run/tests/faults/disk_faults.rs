@@ -29,7 +29,7 @@ fn survives_everywhere(fault: Fault) {
         let expected = Essence::of(&path);
         fs::remove_dir_all(&path).unwrap();
         let n_faults = (0..).take_while(|&number| survives(life, number, fault, &expected)).count();
-        println!("{life:?}: {fault:?} at each of {n_faults} operations");
+        eprintln!("{life:?}: {fault:?} at each of {n_faults} operations");
         assert!(n_faults > 50, "{life:?} does only {n_faults} operations");
     }
 }

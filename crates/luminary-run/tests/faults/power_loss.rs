@@ -65,7 +65,7 @@ fn survives_power_losses(life: Life) {
     let fresh = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
     // One seed that is always the same, and fresh ones.
     let seeds: Vec<u64> = [1].into_iter().chain((0..n_rounds).map(|round| Chance(fresh ^ round).next())).collect();
-    println!("{life:?}: {} operations, seeds {seeds:?}", steps.len());
+    eprintln!("{life:?}: {} operations, seeds {seeds:?}", steps.len());
     for end in 0..=steps.len() {
         let model = Model::after(&root, &steps[..end]);
         let promise = Promise::after(&steps[..end]);

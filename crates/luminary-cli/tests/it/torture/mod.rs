@@ -41,7 +41,7 @@ fn torture(lab: &Lab, kinds: &[Kind], seed: u64, time: Duration) {
     let start = Instant::now();
     let mut chance = Chance(seed);
     let mut tally = Tally::default();
-    println!("torture with seed {seed}");
+    eprintln!("torture with seed {seed}");
     // Each kind at least once, however little time there is.
     for round in (0..).take_while(|&round| round < kinds.len() || start.elapsed() < time) {
         let kind = &kinds[round % kinds.len()];
@@ -51,7 +51,7 @@ fn torture(lab: &Lab, kinds: &[Kind], seed: u64, time: Duration) {
         assert!(is_same, "seed {seed}, round {round}: a {} run ends otherwise; {tally}", kind.name);
         kind.remove(lab, &out);
     }
-    println!("seed {seed}: {tally}");
+    eprintln!("seed {seed}: {tally}");
 }
 
 /// What is done to a process.
