@@ -70,9 +70,8 @@ const PYTHON: &str = r#"
 import sys, luminary
 def sphere(solutions):
     return -(solutions**2).sum(axis=1), solutions[:, :2]
-kept = {"run_folder": sys.argv[1]} if sys.argv[2] == "folder" else {"checkpoint": sys.argv[1] + ".ckpt"}
-result = luminary.run(sphere, solution_dim=4, ranges=[(-2, 2), (-2, 2)], dims=[10, 10], iterations=600, emitters=2,
-                      batch_size=6, threshold_min=-100, learning_rate=0.1, checkpoint_every=30, seed=3, **kept)
+luminary.run(sphere, solution_dim=4, ranges=[(-2, 2), (-2, 2)], dims=[10, 10], iterations=600, emitters=2, batch_size=6,
+             threshold_min=-100, learning_rate=0.1, checkpoint_every=30, seed=3, run_folder=sys.argv[1])
 "#;
 
 /// All kinds, each of which has run once in peace.
@@ -109,7 +108,7 @@ pub(super) fn kinds(lab: &Lab) -> Vec<Kind> {
     ];
     if let Ok(python) = std::env::var("LUMINARY_PYTHON") {
         fs::write(lab.path("program_run.py"), PYTHON).unwrap();
-        kinds.push(Kind::new("Python folder", of_python(&python, "folder")));
+        kinds.push(Kind::new("Python", of_python(&python)));
     }
     for kind in &mut kinds {
         let start = Instant::now();
@@ -153,11 +152,11 @@ fn resume() -> Words {
     })
 }
 
-fn of_python(python: &str, kind: &'static str) -> Drive {
+fn of_python(python: &str) -> Drive {
     let words = |python: String| -> Words {
         Box::new(move |lab, out| {
             let mut command = Command::new(&python);
-            command.current_dir(lab.path("")).args(["program_run.py", out, kind]);
+            command.current_dir(lab.path("")).args(["program_run.py", out]);
             command
         })
     };
