@@ -11,14 +11,15 @@ it runs no code of the file's author.
 
 from __future__ import annotations
 
+import itertools
 import json
+import reprlib
 from pathlib import Path
-
-import numpy as np
 
 from luminary import _native
 from luminary._run import Run
 from luminary._saving_values import Reader, Writer
+from luminary._validate import read_file
 from luminary.schedulers._core import SchedulerCore
 
 _MAGIC = b"LUMIPY01"
@@ -79,11 +80,12 @@ def load(path):
     Raises:
         OSError: The file does not read.
         ValueError: It is no checkpoint, or damaged, or of another version.
+        MemoryError: There is not enough memory for what was saved.
     """
     path = Path(path)
     if path.is_dir():
         return Run.load(path)
-    state = _native.read_checkpoint(path.read_bytes())
+    state = _native.read_checkpoint(read_file(path))
     if not state.startswith(_SNAPSHOT):
         return _built(*_parsed(state), parts=None)
     attachment = _native.read_attachment(state)
@@ -111,17 +113,22 @@ def _parsed(state):
         raise ValueError(f"expected a description of what was saved, found one that does not read: {error}") from None
     if version != _native.__version__:
         raise ValueError(f"expected a checkpoint of luminary {_native.__version__}, found one of luminary {version}")
-    ends = text_end + np.cumsum([0, *lengths], dtype=np.int64)
+    if type(lengths) is not list or not all(type(length) is int and length >= 0 for length in lengths):
+        raise ValueError(f"expected the lengths of what was saved, found {reprlib.repr(lengths)}")
+    ends = list(itertools.accumulate(lengths, initial=text_end))
     if ends[-1] != len(state):
         raise ValueError(f"expected a state of {ends[-1]} bytes, found {len(state)}")
-    return content, [state[start:end] for start, end in zip(ends[:-1], ends[1:])]
+    return content, [state[start:end] for start, end in itertools.pairwise(ends)]
 
 
 def _built(content, blobs, parts):
     """The object that was described."""
     try:
         return Reader(blobs, parts).build(content["root"])
-    except (LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, MemoryError):
+        raise
+    except Exception as error:
+        # Whatever a description that nobody saved leads to.
         raise ValueError(f"expected a state that luminary saved, found one that does not fit together: {error}") from None
 
 

@@ -21,6 +21,9 @@ _NATIVE = {
     each.__name__: each
     for each in (_native.NativeArchive, _native.NativeEmitter, _native.NativeStrategy, _native.NativeScheduler)
 }
+#: Words of a seed sequence; it has four unless somebody wants more. Mixing them takes the square of their number, and a file
+#: must not ask for gigabytes of them.
+_MAX_POOL_SIZE = 1_024
 _GENERATORS = {name: getattr(np.random, name) for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")}
 
 
@@ -119,6 +122,8 @@ class Writer:
         return type(bits).__name__, self.describe(bits.state, where), self.describe(bits.seed_seq, where)
 
     def _describe_seeds(self, value, where):
+        if value.pool_size > _MAX_POOL_SIZE:
+            raise TypeError(f"{where}: expected a seed pool of at most {_MAX_POOL_SIZE} words, found {value.pool_size}")
         return (self.describe(value.state, where),)
 
     def _keep(self, content):
@@ -212,7 +217,10 @@ class Reader:
         return np.random.Generator(bits)
 
     def _build_seeds(self, state):
-        return np.random.SeedSequence(**self.build(state))
+        state = self.build(state)
+        if state["pool_size"] > _MAX_POOL_SIZE:
+            raise ValueError(f"expected a seed pool of at most {_MAX_POOL_SIZE} words, found {state['pool_size']}")
+        return np.random.SeedSequence(**state)
 
 
 def _is_simple(dtype):

@@ -10,7 +10,7 @@ from luminary._native import NativeRun, read_checkpoint
 from luminary._notebook import Shown, archive_facts
 from luminary._seed import native_seed
 from luminary._tickets import Ticket, Told, check_count, one_result
-from luminary._validate import as_native
+from luminary._validate import as_native, read_file
 from luminary.archives import _minimised as minimised
 from luminary.archives._archive_stats import ArchiveStats
 
@@ -95,7 +95,7 @@ class Run(Shown):
         if path.is_dir():
             native = NativeRun.from_folder(path)
             return cls._of(native, native.goal)
-        return cls._of(NativeRun.from_snapshot(read_checkpoint(path.read_bytes())), goal)
+        return cls._of(NativeRun.from_snapshot(read_checkpoint(read_file(path))), goal)
 
     @classmethod
     def _of(cls, native, goal="maximise"):

@@ -10,6 +10,13 @@ def shape_tuple(dim) -> tuple[int, ...]:
     return (int(dim),) if isinstance(dim, (int, np.integer)) else tuple(int(d) for d in dim)
 
 
+def read_file(path) -> bytes:
+    """What is in a file. Raises ValueError if it is a pipe or a device: opening one may wait for ever."""
+    if path.exists() and not path.is_file():
+        raise ValueError(f"expected a regular file, found {path}, which is something else")
+    return path.read_bytes()
+
+
 def _shape_text(shape) -> str:
     return ", ".join(str(d) for d in shape)
 

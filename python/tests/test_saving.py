@@ -1,6 +1,7 @@
 """Promises of `save` and `load`: whatever was saved goes on bit by bit, and damage is noticed."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import luminary
 from conftest import make_archive, sphere, sphere_jacobian
 from luminary import _native
-from luminary.archives import AddStatus, DensityArchive, DNSArchive, ProximityArchive, SlidingBoundariesArchive
+from luminary.archives import AddStatus, DensityArchive, DNSArchive, GridArchive, ProximityArchive, SlidingBoundariesArchive
 from luminary.emitters import (
     EmitterBase,
     EvolutionStrategyEmitter,
@@ -256,3 +257,93 @@ def test_a_run_is_not_loaded_from_a_scheduler(tmp_path):
     saved(tmp_path / "a.ckpt")
     with pytest.raises(ValueError, match="luminary.load"):
         luminary.Run.load(tmp_path / "a.ckpt")
+
+
+def crafted(state, change):
+    """A saved state whose description was changed by somebody who can compute checksums."""
+    text_end = 16 + int.from_bytes(state[8:16], "little")
+    text = json.dumps(change(json.loads(state[16:text_end]))).encode()
+    return state[:8] + len(text).to_bytes(8, "little") + text + state[text_end:]
+
+
+def parts_of(value, path=()):
+    """Every place in a description, and what is there."""
+    yield path, value
+    for key, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from parts_of(each, (*path, key))
+
+
+def replaced(value, path, new):
+    """A description with another value at a place."""
+    if not path:
+        return new
+    changed = dict(value) if isinstance(value, dict) else list(value)
+    changed[path[0]] = replaced(value[path[0]], path[1:], new)
+    return changed
+
+
+WRONG = [None, True, -1, 10**6, 2**70, 1e308, "", "native", [], {}, ["same", 0], ["array", "<f8", [2**40], 0], ["objects", [3], []]]
+
+
+@pytest.mark.parametrize("what", ["archive", "scheduler", "bandit", "soft"])
+def test_whatever_a_description_says_loading_it_works_or_is_a_value_error(what, tmp_path):
+    archive = make_archive(extra_fields={"name": ((), "U8")}) if what == "archive" else make_archive(**(SOFT if what == "soft" else {}))
+    emitters = [EMITTERS[name](archive) for name in ("random_direction", "python_ranker", "line", "genetic")]
+    kinds = {"archive": lambda: archive, "bandit": lambda: BanditScheduler(archive, emitters, num_active=2)}
+    thing = kinds.get(what, lambda: Scheduler(archive, emitters, add_mode="single"))()
+    # As Python describes it, also what the engine could save.
+    state = luminary._saving._described(thing)
+    path, rng = tmp_path / "a.ckpt", np.random.default_rng(1)
+    description = json.loads(state[16 : 16 + int.from_bytes(state[8:16], "little")])
+    places = list(parts_of(description))
+    n_refused = 0
+    for place, _ in places if len(places) < 150 else [places[i] for i in rng.choice(len(places), 150, replace=False)]:
+        wrong = WRONG[rng.integers(len(WRONG))]
+        _native.write_checkpoint(path, crafted(state, lambda content: replaced(content, place, wrong)))
+        try:
+            luminary.load(path)
+        except ValueError:
+            n_refused += 1
+    assert n_refused > 10
+
+
+def test_a_seed_pool_of_gigabytes_is_refused(tmp_path):
+    seeds = np.random.SeedSequence(3, pool_size=8)
+    archive, path = make_archive(), tmp_path / "a.ckpt"
+    archive._rng = np.random.Generator(np.random.PCG64(seeds))
+    luminary.save(archive, path)
+    assert luminary.load(path)._rng.bit_generator.seed_seq.pool_size == 8
+    state = _native.read_checkpoint(path.read_bytes())
+    huge = crafted(state, lambda content: json.loads(json.dumps(content).replace('"pool_size", 8]', '"pool_size", 2000000000]')))
+    assert huge != state
+    _native.write_checkpoint(path, huge)
+    check_refused(path, path.read_bytes(), "expected a seed pool of at most 1024 words, found 2000000000")
+    archive._rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(3, pool_size=2_000)))
+    with pytest.raises(TypeError, match="seed pool"):
+        luminary.save(archive, path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    pipe = tmp_path / "a.ckpt"
+    os.mkfifo(pipe)
+    for load in (luminary.load, luminary.Run.load):
+        with pytest.raises(ValueError, match="expected a regular file"):
+            load(pipe)
+
+
+def test_the_cell_of_the_best_elite_is_one_of_the_archive():
+    def parts(upper):
+        archive = GridArchive(solution_dim=1, dims=[10], ranges=[(0, upper)])
+        archive.add_single([0.5], 1.0, [0.35])
+        return archive._native.__reduce__()
+
+    # The same elite in cell 3 and in cell 5: the heads differ where they name the cell of the best one.
+    rebuild, (config, centroids, head, columns, threshold) = parts(1)
+    other = parts(0.7)[1][2]
+    places = [place for place, (a, b) in enumerate(zip(head, other)) if (a, b) == (3, 5)]
+    assert len(head) == len(other) and places
+    for place in places:
+        crafted_head = head[:place] + bytes([100]) + head[place + 1 :]
+        with pytest.raises(ValueError, match="expected"):
+            len(rebuild(config, centroids, crafted_head, columns, threshold))

@@ -6,6 +6,7 @@ mod process;
 mod python;
 mod test;
 mod tidy;
+mod torture;
 
 use std::process::ExitCode;
 
@@ -16,6 +17,8 @@ commands:
   test rust        the same without Python
   test python      the Python package alone
   tidy             the project's own rules about its files
+  torture          kills runs of every kind at random moments and compares what becomes of them:
+                   --minutes 60 for an hour, --seed 7 for the same kills again
   bench [name]     benchmarks: engine (default) prints trials with the share of time per stage,
                    trial runs one algorithm on one domain, pyribs compares whole runs of the Python package with
                    pyribs, archives compares what users call on archives";
@@ -28,6 +31,7 @@ fn main() -> ExitCode {
         ["test", "rust"] => test::rust(),
         ["test", "python"] => python::test(),
         ["tidy"] => tidy::check(),
+        ["torture", rest @ ..] => torture::torture(rest),
         ["bench", "pyribs"] => python::bench("compare_ribs.py"),
         ["bench", "archives"] => python::bench("compare_archives.py"),
         ["bench"] => process::cargo(&["run", "--release", "--package", "luminary-bench"]),

@@ -94,10 +94,10 @@ impl Cache {
         let path = self.path_of(trial, &key);
         let body = serde_json::to_vec(record)?;
         let header = serde_json::to_vec(&Header { key, checksum: hash(&body), trial: identity })?;
-        let write = |writer: &mut io::BufWriter<fs::File>| {
+        let write = |writer: &mut dyn Write| {
             [&header[..], b"\n", &body, b"\n"].into_iter().try_for_each(|part| writer.write_all(part))
         };
-        Ok(write_atomically(&path, write).map_err(RunError::io("write", &path))?)
+        Ok(write_atomically(&path, |writer| write(writer)).map_err(RunError::io("write", &path))?)
     }
 
     /// Where the cache is.

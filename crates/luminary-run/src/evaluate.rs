@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 pub use luminary::problem::{Evaluate, EvaluateError};
 
+use crate::disk::Disk;
 use crate::folder::{FAILURES, FailureLog, WORK};
 
 /// What a run evaluates with: a problem in this process, or something that hands batches to others.
@@ -22,7 +23,12 @@ pub struct Place {
 impl Place {
     /// The place in a run folder, which need not exist yet.
     pub fn in_folder(folder: &Path) -> Self {
-        Self { work: folder.join(WORK), failures: Arc::new(FailureLog::new(folder.join(FAILURES))) }
+        Self::on(Disk::default(), folder)
+    }
+
+    /// [`in_folder`](Self::in_folder) on a disk.
+    pub(crate) fn on(disk: Disk, folder: &Path) -> Self {
+        Self { work: folder.join(WORK), failures: Arc::new(FailureLog::on(disk, folder.join(FAILURES))) }
     }
 
     /// Removes what a process that was killed has left there.

@@ -35,6 +35,7 @@ pub mod stop;
 pub mod start;
 pub mod driver;
 pub mod by_hand;
+pub mod disk;
 pub mod folder;
 pub mod summary;
 pub mod export;
@@ -42,5 +43,7 @@ pub mod elite;
 pub mod sweep;
 pub mod text;
 pub mod error;
+#[cfg(test)]
+mod fuzz;
 
 pub use error::RunError;

@@ -9,6 +9,7 @@ use luminary::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
 
 use crate::config::RunConfig;
+use crate::disk::Disk;
 use crate::error::RunError;
 use crate::folder::{METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, SUMMARY, State, number, read_json};
 
@@ -99,7 +100,7 @@ impl Summary {
         let path = folder.join(METRICS);
         let rows = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
         let written: Option<Self> = match folder.join(SUMMARY) {
-            path if path.exists() => Some(read_json(&path)?),
+            path if path.exists() => Some(read_json(&Disk::default(), &path)?),
             _ => None,
         };
         let state = State::read(folder)?;

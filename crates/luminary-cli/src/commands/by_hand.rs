@@ -74,8 +74,9 @@ pub(crate) fn tell(args: &TellArgs) -> Outcome {
         run.scheduler().outstanding().len()
     );
     // What was taken stays taken, also when a later line could not be read.
-    run.close()?;
+    let closed = run.close();
     taken?;
+    closed?;
     if !args.json {
         writeln!(io::stdout(), "{}; {standing}", tally.words())?;
     }

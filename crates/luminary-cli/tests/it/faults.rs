@@ -88,6 +88,20 @@ fn a_damaged_checkpoint_is_reported_and_the_one_before_is_used() {
     }
 }
 
+/// Opening a pipe to read it would wait for somebody to write to it.
+#[test]
+#[cfg(unix)]
+fn a_pipe_in_place_of_a_checkpoint_is_not_waited_for() {
+    let lab = Lab::new();
+    with_two_checkpoints(&lab, "run");
+    let before = lab.essence("run");
+    let pipe = lab.path("run/checkpoints/00000000000000000200.ckpt");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let answer = lab.call(&["resume", "run", "--quiet"]).success();
+    assert!(answer.stderr.contains("expected a regular file"), "{}", answer.stderr);
+    assert!(lab.essence("run") == before);
+}
+
 #[test]
 fn without_a_valid_checkpoint_the_user_decides() {
     let lab = Lab::new();

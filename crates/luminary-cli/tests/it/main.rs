@@ -28,3 +28,5 @@ mod plot;
 mod reproduce;
 mod start;
 mod sweep;
+#[cfg(unix)]
+mod torture;

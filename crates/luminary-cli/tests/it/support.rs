@@ -125,7 +125,7 @@ pub(crate) struct Essence {
 }
 
 impl Essence {
-    fn of(run: &Path) -> Self {
+    pub(crate) fn of(run: &Path) -> Self {
         let read = |name: &str| fs::read(run.join(name)).unwrap();
         let line = |line: &str| {
             let row: Value = serde_json::from_str(line).unwrap();

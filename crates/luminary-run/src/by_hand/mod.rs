@@ -13,6 +13,7 @@ use luminary::scheduler::{Answer, Call, Effect, NOT_FINITE, Scheduler, Ticket, T
 pub use message::{Message, MessageError};
 
 use crate::config::RunConfig;
+use crate::disk::Disk;
 use crate::driver::{Restored, begin, resume, state_of, write_results};
 use crate::error::RunError;
 use crate::folder::{
@@ -46,10 +47,18 @@ impl ByHand {
     /// # Errors
     /// A configuration the engine refuses, or a folder that cannot be used.
     pub fn create(path: &Path, config: &RunConfig) -> Result<(), RunError> {
+        Self::create_on(Disk::default(), path, config)
+    }
+
+    /// [`create`](Self::create) on a disk.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_on(disk: Disk, path: &Path, config: &RunConfig) -> Result<(), RunError> {
         let start = Elites::read(config)?;
         begin(config, start.as_ref())?;
-        RunFolder::create(path, &Manifest::new(config.clone()))?;
-        start.map_or(Ok(()), |start| start.write_copy(path, config))
+        let folder = RunFolder::create_on(disk, path, &Manifest::new(config.clone()))?;
+        start.map_or(Ok(()), |start| start.write_copy(&folder, config))
     }
 
     /// Opens a run at its last call.
@@ -57,13 +66,21 @@ impl ByHand {
     /// # Errors
     /// A folder without a run or in use, checkpoints that are all damaged, a journal that does not belong to them.
     pub fn open(path: &Path) -> Result<Self, RunError> {
-        let (folder, manifest) = RunFolder::open(path)?;
+        Self::open_on(Disk::default(), path)
+    }
+
+    /// [`open`](Self::open) on a disk.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_on(disk: Disk, path: &Path) -> Result<Self, RunError> {
+        let (folder, manifest) = RunFolder::open_on(disk, path)?;
         let config = manifest.config;
-        let Restored { mut scheduler, seconds, n_calls_saved, .. } = resume(&folder, &config)?;
+        let Restored { mut scheduler, seconds, iteration_saved, replayed, n_calls_saved, .. } =
+            resume(&folder, &config)?;
         let journal_path = folder.file(JOURNAL);
-        let journal = Journal::open(&journal_path, &mut scheduler)?;
-        let log_path = folder.file(METRICS);
-        let log = MetricsLog::open(&log_path, scheduler.iterations()).map_err(RunError::io("open", &log_path))?;
+        let journal = Journal::open_on(folder.disk(), &journal_path, &mut scheduler)?;
+        let log = open_log(&folder, iteration_saved, &replayed)?;
         let n_calls_opened = scheduler.n_calls();
         let failures = folder.failures();
         Ok(Self {
@@ -116,6 +133,7 @@ impl ByHand {
     /// What the engine refuses; nothing has changed then. A journal that cannot be written.
     pub fn take(&mut self, message: &Message) -> Result<Effect, ByHandError> {
         let before = self.scheduler.iterations();
+        let mut failed = None;
         let (effect, call) = match message {
             Message::Told { id, objective, measures, jacobian, extras } => {
                 self.tell(*id, *objective, measures, jacobian.as_deref(), extras)?
@@ -123,7 +141,7 @@ impl ByHand {
             Message::Failed { id, reason } => {
                 let ticket = self.scheduler.outstanding().into_iter().find(|ticket| ticket.id == *id);
                 let told = self.scheduler.fail(*id, reason)?;
-                ticket.map_or(Ok(()), |ticket| self.record_failure(&ticket, reason))?;
+                failed = ticket.map(|ticket| (ticket, reason));
                 (told.effect, Call::Fail { id: *id, reason: reason.clone() })
             }
             Message::Lost { id } => {
@@ -137,7 +155,11 @@ impl ByHand {
             }
         };
         if effect != Effect::Repeated {
+            // First of all: what the scheduler has done and the journal does not know is lost.
             self.note(call)?;
+        }
+        if let Some((ticket, reason)) = failed {
+            self.record_failure(&ticket, reason)?;
         }
         if self.scheduler.iterations() > before {
             self.end_iteration()?;
@@ -218,8 +240,7 @@ impl ByHand {
     }
 
     fn end_iteration(&mut self) -> Result<(), RunError> {
-        let iteration = self.scheduler.iterations();
-        if iteration.is_multiple_of(self.config.run.metrics_every) || self.is_finished() {
+        if self.config.run.is_logged(self.scheduler.iterations()) {
             let row = MetricsRow::of(&self.scheduler, self.config.goal(), self.seconds, None);
             self.log.append(&row).map_err(RunError::io("append to", &self.folder.file(METRICS)))?;
         }
@@ -234,7 +255,9 @@ impl ByHand {
     pub fn close(mut self) -> Result<(), RunError> {
         self.journal.sync().map_err(RunError::io("sync", &self.journal_path))?;
         let n_calls = self.scheduler.n_calls();
-        if n_calls == self.n_calls_opened {
+        // Whoever made the last call may have been killed before the results were written.
+        let is_written = !self.is_finished() || self.folder.stored_state()? == State::Finished;
+        if n_calls == self.n_calls_opened && is_written {
             return Ok(());
         }
         self.folder.remove(SUMMARY)?;
@@ -254,6 +277,21 @@ impl ByHand {
         let origin = Origin { config: self.config.clone(), measures_seen: None };
         self.folder.save(&self.scheduler, self.seconds, &origin, &self.log)
     }
+}
+
+/// Opens the metrics log. A call is in the journal before its line is in the log, and the log is not synced with it: a
+/// line that is missing after the checkpoint follows from the journal.
+fn open_log(folder: &RunFolder, iteration_saved: u64, replayed: &[MetricsRow]) -> Result<MetricsLog, RunError> {
+    let path = folder.file(METRICS);
+    let rows = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
+    let iterations = rows.iter().map(|row| row.iteration).filter(|&iteration| iteration > iteration_saved);
+    if let Some(last) = replayed.last().filter(|_| iterations.eq(replayed.iter().map(|row| row.iteration))) {
+        return folder.metrics(last.iteration);
+    }
+    let mut log = folder.metrics(iteration_saved)?;
+    let appended = replayed.iter().try_for_each(|row| log.append(row));
+    appended.map_err(RunError::io("append to", &path))?;
+    Ok(log)
 }
 
 /// Why a message was not taken.

@@ -277,6 +277,13 @@ pub struct RunSettings {
     pub order: Order,
 }
 
+impl RunSettings {
+    /// Whether figures are logged after an iteration, where iterations are counted one by one.
+    pub(crate) fn is_logged(&self, iteration: u64) -> bool {
+        iteration.is_multiple_of(self.metrics_every) || iteration >= self.iterations
+    }
+}
+
 impl RunConfig {
     /// Reads a file, if there is one, with overrides on top, and fills in every default.
     ///

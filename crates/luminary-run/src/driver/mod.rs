@@ -12,12 +12,11 @@ use luminary::problem::{Evaluate, EvaluateError};
 use luminary::scheduler::{self, Scheduler, Threads};
 
 use crate::config::{ProblemConfig, RunConfig, check_threads};
+use crate::disk::Disk;
 use crate::error::RunError;
 use crate::evaluate::{Evaluator, Place};
 use crate::export;
-use crate::folder::{
-    CheckpointFileError, FailureLog, JOURNAL, METRICS, Manifest, MeasuresSeen, MetricsLog, RunFolder, SUMMARY, State,
-};
+use crate::folder::{CheckpointFileError, FailureLog, JOURNAL, Manifest, MeasuresSeen, RunFolder, SUMMARY, State};
 use crate::start::Elites;
 use crate::stop::StopFlag;
 use crate::summary::Summary;
@@ -117,17 +116,25 @@ impl Run {
     /// # Errors
     /// A configuration the engine refuses, or a folder that cannot be used; nothing is written then.
     pub fn create(path: &Path, config: RunConfig) -> Result<Self, RunError> {
+        Self::create_on(Disk::default(), path, config)
+    }
+
+    /// [`create`](Self::create) on a disk.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_on(disk: Disk, path: &Path, config: RunConfig) -> Result<Self, RunError> {
         let start = Elites::read(&config)?;
         let scheduler = begin(&config, start.as_ref())?;
-        let place = Place::in_folder(path);
+        let place = Place::on(disk.clone(), path);
         // A program that does not start must not leave a run behind.
         let evaluator = match &config.problem {
             ProblemConfig::Custom { .. } => None,
             problem => Some(problem.evaluator_at(&place)?),
         };
-        let folder = RunFolder::create(path, &Manifest::new(config.clone()))?;
+        let folder = RunFolder::create_on(disk, path, &Manifest::new(config.clone()))?;
         if let Some(start) = &start {
-            start.write_copy(path, &config)?;
+            start.write_copy(&folder, &config)?;
         }
         Ok(Self {
             folder,
@@ -148,8 +155,16 @@ impl Run {
     /// A folder without a run or in use, one whose checkpoints are all damaged or belong to another run, or options
     /// that no configuration may have. The folder is as it was then.
     pub fn resume(path: &Path, options: ResumeOptions) -> Result<Self, RunError> {
+        Self::resume_on(Disk::default(), path, options)
+    }
+
+    /// [`resume`](Self::resume) on a disk.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resume_on(disk: Disk, path: &Path, options: ResumeOptions) -> Result<Self, RunError> {
         let threads = options.threads.map(check_threads).transpose()?;
-        let (folder, mut manifest) = RunFolder::open(path)?;
+        let (folder, mut manifest) = RunFolder::open_on(disk.clone(), path)?;
         let run = &mut manifest.config.run;
         let old = run.clone();
         run.iterations = options.iterations.unwrap_or(run.iterations);
@@ -165,7 +180,7 @@ impl Run {
         if is_changed {
             folder.write_manifest(&manifest)?;
         }
-        let place = Place::in_folder(path);
+        let place = Place::on(disk, path);
         place.remove_leftovers();
         Ok(Self {
             folder,
@@ -234,8 +249,7 @@ impl Run {
         stop: &StopFlag,
         watch: &mut dyn Watch,
     ) -> Result<Summary, RunError> {
-        let log_path = self.folder.file(METRICS);
-        let log = MetricsLog::open(&log_path, self.scheduler.iterations()).map_err(RunError::io("open", &log_path))?;
+        let log = self.folder.metrics(self.scheduler.iterations())?;
         let first_batch = if self.scheduler.evaluations() == 0 { FirstBatch::Due } else { FirstBatch::Past };
         let seen = std::mem::take(&mut self.measures_seen);
         let ledger = Ledger::new(Arc::clone(&self.failures), first_batch, self.scheduler.iterations(), seen);
@@ -267,7 +281,7 @@ impl Run {
         let seconds = recorder.seconds();
         recorder.start_checkpoint(&self.scheduler)?;
         // The archives are written while the checkpoint is.
-        let written = export::write_archives(self.folder.path(), &self.scheduler, self.config.goal());
+        let written = export::write_archives(&self.folder, &self.scheduler, self.config.goal());
         recorder.finish_checkpoint()?;
         written?;
         let seen = recorder.ledger.measures_seen();

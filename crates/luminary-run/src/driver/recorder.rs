@@ -1,8 +1,6 @@
 //! What happens after each iteration: metrics, checkpoints, display, and the look at the stop flag.
 
 use std::cmp::Ordering;
-use std::fs::File;
-use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::thread::JoinHandle;
@@ -167,8 +165,10 @@ impl<'a> Recorder<'a> {
             return Ok(());
         }
         let append = |notes: &[String]| {
-            let mut file = File::options().create(true).append(true).open(&self.faults_path)?;
-            notes.iter().try_for_each(|note| writeln!(file, "iteration {}: {note}", iteration + 1))
+            let length = std::fs::metadata(&self.faults_path).map_or(0, |log| log.len());
+            let mut file = self.folder.disk().open_log(&self.faults_path, length)?;
+            let mut lines = notes.iter().map(|note| format!("iteration {}: {note}\n", iteration + 1));
+            lines.try_for_each(|line| file.append_line(line.as_bytes()))
         };
         append(&notes).map_err(RunError::io("append to", &self.faults_path))?;
         for note in notes {

@@ -5,10 +5,11 @@ use std::path::Path;
 use luminary::scheduler::Scheduler;
 
 use crate::config::RunConfig;
+use crate::disk::Disk;
 use crate::error::RunError;
 use crate::folder::{
-    CHECKPOINTS, CheckpointFileError, Checkpoints, JOURNAL, MeasuresSeen, Origin, RunFolder, Saved, compare,
-    differences, replay,
+    CHECKPOINTS, CheckpointFileError, Checkpoints, JOURNAL, MeasuresSeen, MetricsRow, Origin, RunFolder, Saved,
+    compare, differences, replay,
 };
 use crate::memory;
 use crate::start::Elites;
@@ -22,6 +23,10 @@ pub struct Restored {
     pub seconds: f64,
     /// Where the measures were until the checkpoint.
     pub measures_seen: MeasuresSeen,
+    /// Iterations done until the checkpoint.
+    pub iteration_saved: u64,
+    /// The lines of the metrics log that calls after the checkpoint led to.
+    pub replayed: Vec<MetricsRow>,
     /// Calls about tickets that are in the checkpoint; those after it came from the journal.
     pub n_calls_saved: u64,
     /// Newer checkpoints that could not be used.
@@ -34,7 +39,7 @@ pub struct Restored {
 /// # Errors
 /// When all checkpoints are damaged or the newest is that of another run, or the journal does not belong to it.
 pub fn resume(folder: &RunFolder, config: &RunConfig) -> Result<Restored, RunError> {
-    let restored = restore_if(folder.path(), config, |saved| check_same_run(folder, saved, config))?;
+    let restored = restore_if(folder.disk(), folder.path(), config, |saved| check_same_run(folder, saved, config))?;
     for error in &restored.damaged {
         folder.checkpoints().set_aside(&error.path).map_err(RunError::io("put aside", &error.path))?;
     }
@@ -46,15 +51,16 @@ pub fn resume(folder: &RunFolder, config: &RunConfig) -> Result<Restored, RunErr
 /// # Errors
 /// When all checkpoints are damaged, or the journal does not belong to them.
 pub fn restore(folder: &Path, config: &RunConfig) -> Result<Restored, RunError> {
-    restore_if(folder, config, |_| Ok(()))
+    restore_if(&Disk::default(), folder, config, |_| Ok(()))
 }
 
 fn restore_if(
+    disk: &Disk,
     folder: &Path,
     config: &RunConfig,
     accept: impl FnOnce(&Saved) -> Result<(), RunError>,
 ) -> Result<Restored, RunError> {
-    let checkpoints = Checkpoints::new(folder.join(CHECKPOINTS));
+    let checkpoints = Checkpoints::on(disk.clone(), folder.join(CHECKPOINTS));
     let loaded = checkpoints.load()?;
     let damaged = loaded.damaged;
     let (mut scheduler, seconds, origin) = match loaded.newest {
@@ -68,9 +74,16 @@ fn restore_if(
         None => (begin(config, Elites::of_folder(folder, config)?.as_ref())?, 0.0, None),
     };
     let n_calls_saved = scheduler.n_calls();
-    replay(&folder.join(JOURNAL), &mut scheduler)?;
+    let iteration_saved = scheduler.iterations();
+    let mut replayed = Vec::new();
+    let mut look = |scheduler: &Scheduler| {
+        if config.run.is_logged(scheduler.iterations()) {
+            replayed.push(MetricsRow::of(scheduler, config.goal(), seconds, None));
+        }
+    };
+    replay(disk, &folder.join(JOURNAL), &mut scheduler, &mut look)?;
     let measures_seen = origin.and_then(|origin| origin.measures_seen).unwrap_or_default();
-    Ok(Restored { scheduler, seconds, measures_seen, n_calls_saved, damaged })
+    Ok(Restored { scheduler, seconds, measures_seen, iteration_saved, replayed, n_calls_saved, damaged })
 }
 
 /// That a checkpoint is of the run that the manifest describes: neither was exchanged or edited.

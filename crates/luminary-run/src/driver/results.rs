@@ -29,7 +29,7 @@ pub fn write_results(
     state: State,
 ) -> Result<Summary, RunError> {
     folder.check_in_place()?;
-    export::write_archives(folder.path(), scheduler, config.goal())?;
+    export::write_archives(folder, scheduler, config.goal())?;
     write_summary(folder, config, scheduler, seconds, measures_seen, state)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn write_summary(
     state: State,
 ) -> Result<Summary, RunError> {
     let summary = Summary::of(state, config, scheduler, seconds, measures_seen, folder.path());
-    write_json(&folder.file(SUMMARY), &summary)?;
+    write_json(folder.disk(), &folder.file(SUMMARY), &summary)?;
     folder.set_state(&summary.status)?;
     Ok(summary)
 }

@@ -23,7 +23,7 @@ pub(crate) use table::column_names;
 use crate::config::Goal;
 use crate::driver::{Restored, restore};
 use crate::error::RunError;
-use crate::folder::{CHECKPOINTS, Checkpoints, Manifest, write_atomically};
+use crate::folder::{CHECKPOINTS, Checkpoints, Manifest, RunFolder, replace, write_atomically};
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,10 +102,12 @@ pub fn write_vector(values: &[f64], path: &Path) -> Result<(), RunError> {
 }
 
 /// The archives of a run, as its folder holds them.
-pub(crate) fn write_archives(folder: &Path, scheduler: &Scheduler, goal: Goal) -> Result<(), RunError> {
+pub(crate) fn write_archives(folder: &RunFolder, scheduler: &Scheduler, goal: Goal) -> Result<(), RunError> {
     let format = Format::standard();
     for (name, which) in [("archive", Which::Search), ("result", Which::Result)] {
-        write_file(which.of(scheduler), goal, format, &folder.join(format!("{name}.{}", format.extension())))?;
+        let path = folder.file(&format!("{name}.{}", format.extension()));
+        let written = replace(folder.disk(), &path, |writer| write(which.of(scheduler), goal, format, writer));
+        written.map_err(RunError::io("write", &path))?;
     }
     Ok(())
 }

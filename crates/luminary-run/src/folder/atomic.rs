@@ -1,14 +1,25 @@
 //! Files that are either complete or not there: written beside their place, synced, renamed, and the folder synced.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter};
 use std::path::Path;
+
+use crate::disk::{Disk, DiskFile};
 
 const SUFFIX: &str = ".tmp";
 
 /// Writes a file so that, whenever the process or the machine stops, either the old or the new content is there.
-pub fn write_atomically(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+pub fn write_atomically(path: &Path, write: impl FnOnce(&mut BufWriter<DiskFile>) -> io::Result<()>) -> io::Result<()> {
+    replace(&Disk::default(), path, write)
+}
+
+/// [`write_atomically`] to a disk.
+pub(crate) fn replace(
+    disk: &Disk,
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<DiskFile>) -> io::Result<()>,
+) -> io::Result<()> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a file in a folder"));
     };
@@ -17,58 +28,48 @@ pub fn write_atomically(path: &Path, write: impl FnOnce(&mut BufWriter<File>) ->
     temporary.push(name);
     temporary.push(SUFFIX);
     let temporary = folder.join(temporary);
-    let result = write_and_rename(&temporary, path, write);
+    let result = write_and_rename(disk, &temporary, path, write);
     if result.is_err() {
         // The error counts, not whether the leftover could be removed.
-        fs::remove_file(&temporary).ok();
+        disk.remove(&temporary).ok();
     }
     result?;
-    sync_folder(folder)
+    disk.sync_folder(folder)
 }
 
 fn write_and_rename(
+    disk: &Disk,
     temporary: &Path,
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    write: impl FnOnce(&mut BufWriter<DiskFile>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut writer = BufWriter::with_capacity(1 << 16, create(temporary)?);
+    let mut writer = BufWriter::with_capacity(1 << 16, create(disk, temporary)?);
     write(&mut writer)?;
     let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.sync_all()?;
+    file.sync()?;
     drop(file);
-    fs::rename(temporary, path)
+    disk.rename(temporary, path)
 }
 
 /// Makes the temporary file. What a killed process has left there is removed, and so is a link, which is never
 /// followed: it would lead the writing to wherever somebody wants.
-fn create(temporary: &Path) -> io::Result<File> {
-    let create_new = || File::options().write(true).create_new(true).open(temporary);
-    match create_new() {
+fn create(disk: &Disk, temporary: &Path) -> io::Result<DiskFile> {
+    match disk.create(temporary) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         created => return created,
     }
     let kind = fs::symlink_metadata(temporary)?.file_type();
     if kind.is_file() || kind.is_symlink() {
-        fs::remove_file(temporary)?;
-        return create_new();
+        disk.remove(temporary)?;
+        return disk.create(temporary);
     }
     // Neither ours nor a link: it is not removed, and the system decides whether it can be written.
-    File::options().write(true).open(temporary)
+    disk.open(temporary)
 }
 
 /// Whether a name is that of a file left over by a process that was killed while writing.
 pub(super) fn is_temporary(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(SUFFIX)
-}
-
-/// Makes renames in the folder durable.
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Only Unix lets a folder be opened and synced; elsewhere the rename is as durable as the system makes it.
-    if cfg!(unix) {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        File::open(folder)?.sync_all()?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -82,7 +83,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         write_atomically(&path, |writer| writer.write_all(b"old")).unwrap();
-        let fail = |writer: &mut BufWriter<File>| {
+        let fail = |writer: &mut BufWriter<DiskFile>| {
             writer.write_all(b"new")?;
             Err(io::Error::other("disk full"))
         };

@@ -5,7 +5,6 @@
 //! note of which run this is the state of ([`Origin`]), as compressed JSON, stands before the state, in a frame that
 //! zstd skips.
 
-use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,9 +13,10 @@ use luminary::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::atomic::{is_temporary, write_atomically};
+use super::atomic::{is_temporary, replace};
 use super::measures::MeasuresSeen;
 use crate::config::RunConfig;
+use crate::disk::{Disk, SyncHandle};
 use crate::error::RunError;
 
 const MAGIC: &[u8; 8] = b"LUMIRUN1";
@@ -177,6 +177,7 @@ fn split_origin(payload: &[u8]) -> Result<(Option<Origin>, &[u8]), CheckpointFau
 /// The folder of checkpoints of a run.
 #[derive(Clone, Debug)]
 pub struct Checkpoints {
+    disk: Disk,
     folder: PathBuf,
 }
 
@@ -203,7 +204,12 @@ pub struct Saved {
 impl Checkpoints {
     /// The checkpoints in a folder, which need not exist yet.
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder }
+        Self::on(Disk::default(), folder)
+    }
+
+    /// [`new`](Self::new) on a disk.
+    pub(crate) fn on(disk: Disk, folder: PathBuf) -> Self {
+        Self { disk, folder }
     }
 
     /// The folder.
@@ -213,14 +219,17 @@ impl Checkpoints {
 
     /// Compresses and writes a state, after syncing the log that must not lag behind it, and removes old ones. The run
     /// folder must be there: one that was removed is not made again.
-    pub fn write(&self, meta: CheckpointMeta, origin: &Origin, state: &[u8], log: &File) -> io::Result<()> {
+    pub(crate) fn write(
+        &self,
+        meta: CheckpointMeta,
+        origin: &Origin,
+        state: &[u8],
+        log: &SyncHandle,
+    ) -> io::Result<()> {
         let bytes = encode_with_origin(meta, origin, state)?;
-        match fs::create_dir(&self.folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-        log.sync_data()?;
-        write_atomically(&self.path_of(meta.iteration), |writer| writer.write_all(&bytes))?;
+        self.disk.make_folder(&self.folder)?;
+        log.sync()?;
+        replace(&self.disk, &self.path_of(meta.iteration), |writer| writer.write_all(&bytes))?;
         self.prune()
     }
 
@@ -228,7 +237,7 @@ impl Checkpoints {
     pub fn load(&self) -> Result<Loaded, RunError> {
         let mut loaded = Loaded::default();
         for path in self.newest_first().map_err(RunError::io("read the folder", &self.folder))? {
-            match read(&path) {
+            match self.read(&path) {
                 Ok(newest) => {
                     loaded.newest = Some(newest);
                     break;
@@ -246,12 +255,12 @@ impl Checkpoints {
 
     /// Puts a damaged file aside, so that it counts neither as newest nor as kept.
     pub fn set_aside(&self, path: &Path) -> io::Result<()> {
-        fs::rename(path, path.with_extension(DAMAGED))
+        self.disk.rename(path, &path.with_extension(DAMAGED))
     }
 
     /// Removes every checkpoint.
     pub fn clear(&self) -> io::Result<()> {
-        self.newest_first()?.iter().try_for_each(fs::remove_file)
+        self.newest_first()?.iter().try_for_each(|path| self.disk.remove(path))
     }
 
     fn path_of(&self, iteration: u64) -> PathBuf {
@@ -260,12 +269,11 @@ impl Checkpoints {
     }
 
     fn newest_first(&self) -> io::Result<Vec<PathBuf>> {
-        let entries = match fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
+        let names = match self.disk.list(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
+            names => names?,
         };
-        let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+        let mut paths: Vec<PathBuf> = names.into_iter().map(|name| self.folder.join(name)).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == EXTENSION));
         paths.sort_unstable_by(|a, b| b.cmp(a));
         Ok(paths)
@@ -273,20 +281,19 @@ impl Checkpoints {
 
     /// Removes all but the newest, and what a killed process left behind.
     fn prune(&self) -> io::Result<()> {
-        self.newest_first()?.iter().skip(N_KEPT).try_for_each(fs::remove_file)?;
-        for entry in fs::read_dir(&self.folder)? {
-            let entry = entry?;
-            if is_temporary(&entry.file_name().to_string_lossy()) {
-                fs::remove_file(entry.path())?;
+        self.newest_first()?.iter().skip(N_KEPT).try_for_each(|path| self.disk.remove(path))?;
+        for name in self.disk.list(&self.folder)? {
+            if is_temporary(&name.to_string_lossy()) {
+                self.disk.remove(&self.folder.join(name))?;
             }
         }
         Ok(())
     }
-}
 
-fn read(path: &Path) -> Result<Saved, CheckpointFault> {
-    let Decoded { meta, origin, state } = decode(&fs::read(path)?)?;
-    Ok(Saved { meta, origin, scheduler: Scheduler::from_checkpoint(&state)? })
+    fn read(&self, path: &Path) -> Result<Saved, CheckpointFault> {
+        let Decoded { meta, origin, state } = decode(&self.disk.read(path)?)?;
+        Ok(Saved { meta, origin, scheduler: Scheduler::from_checkpoint(&state)? })
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Rows without a value as data: one JSON object a line, written when it happens.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,6 +10,7 @@ use luminary::scheduler::TicketId;
 use serde::Serialize;
 
 use super::number;
+use crate::disk::{Disk, DiskFile};
 
 /// Lines that one process writes at most: an evaluator may fail a million times, and the first of them tell the story.
 const MAX_LINES: u64 = 100_000;
@@ -59,13 +59,14 @@ struct Line<'a> {
 /// line.
 #[derive(Debug)]
 pub struct FailureLog {
+    disk: Disk,
     path: PathBuf,
     inner: Mutex<Inner>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
-    file: Option<File>,
+    file: Option<DiskFile>,
     /// The iteration under way.
     iteration: u64,
     /// The causes of this batch, by ticket.
@@ -78,7 +79,12 @@ struct Inner {
 impl FailureLog {
     /// The log at this path.
     pub fn new(path: PathBuf) -> Self {
-        Self { path, inner: Mutex::default() }
+        Self::on(Disk::default(), path)
+    }
+
+    /// [`new`](Self::new) on a disk.
+    pub(crate) fn on(disk: Disk, path: PathBuf) -> Self {
+        Self { disk, path, inner: Mutex::default() }
     }
 
     /// Where the log is.
@@ -105,7 +111,7 @@ impl FailureLog {
         if inner.n_lines > MAX_LINES {
             return;
         }
-        if let Err(error) = inner.append(&self.path, failure) {
+        if let Err(error) = inner.append(&self.disk, &self.path, failure) {
             inner.error.get_or_insert(error);
         }
     }
@@ -126,7 +132,7 @@ impl FailureLog {
 }
 
 impl Inner {
-    fn append(&mut self, path: &Path, failure: &Failure<'_>) -> io::Result<()> {
+    fn append(&mut self, disk: &Disk, path: &Path, failure: &Failure<'_>) -> io::Result<()> {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut line = serde_json::to_vec(&Line {
             time: since_1970.as_secs_f64(),
@@ -141,10 +147,30 @@ impl Inner {
         line.push(b'\n');
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(File::options().create(true).append(true).open(path)?),
+            none => none.insert(open(disk, path)?),
         };
-        file.write_all(&line)
+        file.append_line(&line)
     }
+}
+
+/// Cuts off what a kill or a power loss has left at the end of a log that does not read, if there is a log.
+pub(super) fn mend(disk: &Disk, path: &Path) -> io::Result<()> {
+    match path.exists() {
+        true => open(disk, path).map(drop),
+        false => Ok(()),
+    }
+}
+
+/// Opens a log at the end of its last whole line: what a kill left of the next one, or a power loss as a hole, would
+/// spoil what is appended.
+fn open(disk: &Disk, path: &Path) -> io::Result<DiskFile> {
+    let bytes = match disk.read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        bytes => bytes?,
+    };
+    let until_hole = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    let end = until_hole.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last + 1);
+    disk.open_log(path, end as u64)
 }
 
 #[cfg(test)]
@@ -177,6 +203,21 @@ mod tests {
         log.begin_batch(5);
         assert_eq!(log.first_cause(), None);
         assert!(log.take_error().is_none());
+    }
+
+    #[test]
+    fn a_line_that_a_kill_cut_off_spoils_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("failures.jsonl");
+        let failure =
+            Failure { ticket: TicketId::new(1), seed: 0, solution: &[], kind: "crash", cause: "", output: &[] };
+        FailureLog::new(path.clone()).record(&failure);
+        let whole = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{whole}{}", &whole[..whole.len() / 2])).unwrap();
+        FailureLog::new(path.clone()).record(&failure);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 2);
+        assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{text}");
     }
 
     #[test]

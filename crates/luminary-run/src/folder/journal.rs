@@ -1,13 +1,13 @@
 //! The journal: every call about tickets, appended when it is made. With the newest checkpoint it gives the state of a
 //! run bit by bit, so that a kill costs nothing that was told.
 
-use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::path::Path;
 
 use luminary::scheduler::{Call, Scheduler};
 use serde::{Deserialize, Serialize};
 
+use crate::disk::{Disk, DiskFile};
 use crate::error::RunError;
 
 /// One line.
@@ -22,8 +22,10 @@ struct Entry {
 /// The journal of a run folder, open at its end.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    file: DiskFile,
     line: Vec<u8>,
+    /// Whether all calls of the scheduler are in the file. Once one is missing, no other may follow.
+    is_whole: bool,
 }
 
 impl Journal {
@@ -33,38 +35,59 @@ impl Journal {
     /// # Errors
     /// A file that cannot be read, and calls that do not belong to this scheduler.
     pub fn open(path: &Path, scheduler: &mut Scheduler) -> Result<Self, RunError> {
-        let end = replay(path, scheduler)?;
-        let open = || {
-            let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-            file.set_len(end)?;
-            file.seek(SeekFrom::Start(end))?;
-            Ok(file)
-        };
-        let file = open().map_err(RunError::io("open", path))?;
-        Ok(Self { file, line: Vec::new() })
+        Self::open_on(&Disk::default(), path, scheduler)
+    }
+
+    /// [`open`](Self::open) on a disk.
+    pub(crate) fn open_on(disk: &Disk, path: &Path, scheduler: &mut Scheduler) -> Result<Self, RunError> {
+        let end = replay(disk, path, scheduler, &mut |_| ())?;
+        let file = disk.open_log(path, end).map_err(RunError::io("open", path))?;
+        Ok(Self { file, line: Vec::new(), is_whole: true })
     }
 
     /// Appends a call that a scheduler has made; `n_calls` is its count after it.
+    ///
+    /// # Errors
+    /// When the system refuses. The scheduler is ahead of the journal then, and nothing more is appended.
     pub fn append(&mut self, n_calls: u64, call: Call) -> io::Result<()> {
+        self.check_whole()?;
         self.line.clear();
         serde_json::to_writer(&mut self.line, &Entry { n_calls, call })?;
         self.line.push(b'\n');
-        self.file.write_all(&self.line)
+        let appended = self.file.append_line(&self.line);
+        self.is_whole = appended.is_ok();
+        appended
     }
 
     /// Returns once everything appended is on disk.
+    ///
+    /// # Errors
+    /// When the system refuses, or a call is missing.
     pub fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        self.check_whole()?;
+        self.file.sync()
+    }
+
+    fn check_whole(&self) -> io::Result<()> {
+        match self.is_whole {
+            true => Ok(()),
+            false => Err(io::Error::other("expected every call in the journal, found one that could not be written")),
+        }
     }
 }
 
 /// Makes the calls of a journal that come after the scheduler's, if there is a journal, and returns where its last whole
-/// line ends.
+/// line ends. Somebody may look at the scheduler after each iteration that a call completes.
 ///
 /// # Errors
 /// As [`Journal::open`].
-pub fn replay(path: &Path, scheduler: &mut Scheduler) -> Result<u64, RunError> {
-    let bytes = match fs::read(path) {
+pub(crate) fn replay(
+    disk: &Disk,
+    path: &Path,
+    scheduler: &mut Scheduler,
+    look: &mut dyn FnMut(&Scheduler),
+) -> Result<u64, RunError> {
+    let bytes = match disk.read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         Err(error) => return Err(RunError::io("read", path)(error)),
@@ -76,11 +99,17 @@ pub fn replay(path: &Path, scheduler: &mut Scheduler) -> Result<u64, RunError> {
     let mut end = 0;
     for (number, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let Some(text) = line.strip_suffix(b"\n") else { break };
+        // A hole: the power went before this was on disk. Nobody was answered from there on, because answers wait until
+        // everything before them is.
+        if text.contains(&0) {
+            break;
+        }
         let entry: Entry = serde_json::from_slice(text).map_err(|error| unreadable(number, error.to_string()))?;
         end += line.len() as u64;
         if entry.n_calls <= scheduler.n_calls() {
             continue;
         }
+        let iteration = scheduler.iterations();
         let expected = scheduler.n_calls() + 1;
         if entry.n_calls != expected {
             return Err(unreadable(number, format!("expected call {expected}, found {}", entry.n_calls)));
@@ -89,12 +118,17 @@ pub fn replay(path: &Path, scheduler: &mut Scheduler) -> Result<u64, RunError> {
         if scheduler.n_calls() != expected {
             return Err(unreadable(number, "expected a call that changes the run, found one that does not".into()));
         }
+        if scheduler.iterations() > iteration {
+            look(scheduler);
+        }
     }
     Ok(end)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use luminary::preset::Preset;
     use luminary::problem::ProblemSpec;
     use luminary::scheduler::Answer;
@@ -131,7 +165,8 @@ mod tests {
         }
         let bytes = fs::read(&path).unwrap();
         let mut copy = scheduler();
-        replay(&path, &mut copy).unwrap();
+        let disk = Disk::default();
+        replay(&disk, &path, &mut copy, &mut |_| ()).unwrap();
         assert!(copy.to_checkpoint().unwrap() == original.to_checkpoint().unwrap());
         for length in (0..bytes.len()).step_by(13) {
             fs::write(&path, &bytes[..length]).unwrap();
@@ -143,9 +178,21 @@ mod tests {
             restored.ask_tickets(1);
             journal.append(restored.n_calls(), Call::Ask { n: 1 }).unwrap();
             let mut again = scheduler();
-            replay(&path, &mut again).unwrap();
+            replay(&disk, &path, &mut again, &mut |_| ()).unwrap();
             assert_eq!(again.n_calls(), n_lines as u64 + 1);
         }
+    }
+
+    #[test]
+    fn a_hole_ends_the_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let first = "{\"n_calls\":1,\"call\":\"ask\",\"n\":3}\n";
+        fs::write(&path, format!("{first}\0\0\0\0\0{{\"n_calls\":3,\"call\":\"ask\",\"n\":3}}\n")).unwrap();
+        let mut scheduler = scheduler();
+        Journal::open(&path, &mut scheduler).unwrap();
+        assert_eq!(scheduler.n_calls(), 1);
+        assert_eq!(fs::read_to_string(&path).unwrap(), first);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! JSON for people and programs: a key on each line, a list on one.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -8,12 +7,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
 
-use super::write_atomically;
+use super::atomic::replace;
+use crate::disk::Disk;
 use crate::error::RunError;
 
 /// Writes a value to a file, which is complete or not there.
-pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), RunError> {
-    write_atomically(path, |writer| {
+pub(crate) fn write_json(disk: &Disk, path: &Path, value: &impl Serialize) -> Result<(), RunError> {
+    replace(disk, path, |writer| {
         value.serialize(&mut Serializer::with_formatter(&mut *writer, OneLineLists::default()))?;
         writer.write_all(b"\n")
     })
@@ -21,8 +21,8 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), RunE
 }
 
 /// Reads a value from a file.
-pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, RunError> {
-    let bytes = fs::read(path).map_err(RunError::io("read", path))?;
+pub(crate) fn read_json<T: DeserializeOwned>(disk: &Disk, path: &Path) -> Result<T, RunError> {
+    let bytes = disk.read(path).map_err(RunError::io("read", path))?;
     serde_json::from_slice(&bytes)
         .map_err(|error| RunError::Unreadable { path: path.to_owned(), message: error.to_string() })
 }
@@ -92,11 +92,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("value.json");
         let value = serde_json::json!({ "a": [1.5, [2, 3]], "b": { "c": [{ "d": 1, "e": [] }], "f": {} }, "g": [] });
-        write_json(&path, &value).unwrap();
-        assert_eq!(read_json::<serde_json::Value>(&path).unwrap(), value);
-        let text = fs::read_to_string(&path).unwrap();
+        let disk = Disk::default();
+        write_json(&disk, &path, &value).unwrap();
+        assert_eq!(read_json::<serde_json::Value>(&disk, &path).unwrap(), value);
+        let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains("  \"a\": [1.5, [2, 3]],\n"), "{text}");
         assert!(text.contains("[{\"d\": 1, \"e\": []}]"), "{text}");
-        assert!(read_json::<serde_json::Value>(&folder.path().join("none")).is_err());
+        assert!(read_json::<serde_json::Value>(&disk, &folder.path().join("none")).is_err());
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{MANIFEST, read_json};
 use crate::config::RunConfig;
+use crate::disk::Disk;
 use crate::error::RunError;
 use crate::sweep;
 
@@ -77,6 +78,11 @@ impl Manifest {
     /// # Errors
     /// A folder without a run, a manifest of another version, or one with a value that no configuration could have.
     pub fn read(folder: &Path) -> Result<Self, RunError> {
+        Self::read_from(&Disk::default(), folder)
+    }
+
+    /// [`read`](Self::read) from a disk.
+    pub(super) fn read_from(disk: &Disk, folder: &Path) -> Result<Self, RunError> {
         let path = folder.join(MANIFEST);
         if !path.exists() {
             let plan = if sweep::is_sweep(folder) { sweep::read_plan(folder).ok() } else { None };
@@ -85,7 +91,7 @@ impl Manifest {
                 None => RunError::NotARun { path: folder.to_owned() },
             });
         }
-        let manifest: Self = read_json(&path)?;
+        let manifest: Self = read_json(disk, &path)?;
         if manifest.format != FORMAT {
             let message = format!("expected format {FORMAT}, found {}", manifest.format);
             return Err(RunError::Unreadable { path, message });

@@ -1,8 +1,7 @@
 //! The metrics log: one JSON object a line, appended, so that a kill costs at most the line being written.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io;
 use std::path::Path;
 
 use luminary::scheduler::Scheduler;
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::measures::MeasuresSeen;
 use super::number;
 use crate::config::Goal;
+use crate::disk::{Disk, DiskFile, SyncHandle, read_regular};
 
 /// Figures of a run after an iteration, all of them of the result archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ impl MetricsRow {
 /// A log open for appending.
 #[derive(Debug)]
 pub struct MetricsLog {
-    file: File,
+    file: DiskFile,
     line: Vec<u8>,
 }
 
@@ -82,30 +82,36 @@ impl MetricsLog {
     /// Opens the log and forgets every line after `iteration`, and a line that was not written to its end. Lines before
     /// it stay, also those that do not read.
     pub fn open(path: &Path, iteration: u64) -> io::Result<Self> {
-        let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-        let kept = complete_rows(&fs::read(path)?).take_while(|(row, _)| row.iteration <= iteration).last();
-        let end = kept.map_or(0, |(_, end)| end as u64);
-        file.set_len(end)?;
-        file.seek(SeekFrom::Start(end))?;
-        Ok(Self { file, line: Vec::new() })
+        Self::open_on(&Disk::default(), path, iteration)
     }
 
-    /// Appends a line; it is with the system when this returns.
+    /// [`open`](Self::open) on a disk.
+    pub(super) fn open_on(disk: &Disk, path: &Path, iteration: u64) -> io::Result<Self> {
+        let bytes = match disk.read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            bytes => bytes?,
+        };
+        let kept = complete_rows(&bytes).take_while(|(row, _)| row.iteration <= iteration).last();
+        let end = kept.map_or(0, |(_, end)| end as u64);
+        Ok(Self { file: disk.open_log(path, end)?, line: Vec::new() })
+    }
+
+    /// Appends a line whole or not at all; it is with the system when this returns.
     pub fn append(&mut self, row: &MetricsRow) -> io::Result<()> {
         self.line.clear();
         serde_json::to_writer(&mut self.line, row)?;
         self.line.push(b'\n');
-        self.file.write_all(&self.line)
+        self.file.append_line(&self.line)
     }
 
     /// Another handle, to sync what was appended from another thread.
-    pub(crate) fn handle(&self) -> io::Result<File> {
-        self.file.try_clone()
+    pub(crate) fn handle(&self) -> io::Result<SyncHandle> {
+        self.file.handle()
     }
 
     /// All complete lines of a log; none if there is no log.
     pub fn read(path: &Path) -> io::Result<Vec<MetricsRow>> {
-        match fs::read(path) {
+        match read_regular(path) {
             Ok(bytes) => Ok(complete_rows(&bytes).map(|(row, _)| row).collect()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
@@ -130,6 +136,8 @@ fn complete_rows(bytes: &[u8]) -> impl Iterator<Item = (MetricsRow, usize)> + '_
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn row(iteration: u64) -> MetricsRow {
@@ -180,7 +188,7 @@ mod tests {
         let path = folder.path().join("metrics.jsonl");
         let mut log = MetricsLog::open(&path, 0).unwrap();
         (1..=2).for_each(|iteration| log.append(&row(iteration)).unwrap());
-        log.file.write_all(b"{\"iteration\":3,\"qd_score\":[]}\n").unwrap();
+        log.file.append_line(b"{\"iteration\":3,\"qd_score\":[]}\n").unwrap();
         (4..=6).for_each(|iteration| log.append(&row(iteration)).unwrap());
         let before = fs::read(&path).unwrap();
         assert_eq!(MetricsLog::read(&path).unwrap(), [1, 2, 4, 5, 6].map(row));

@@ -29,18 +29,19 @@ mod metrics;
 pub(crate) mod number;
 mod state;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use luminary::scheduler::Scheduler;
 
+pub(crate) use atomic::replace;
 pub use atomic::write_atomically;
 pub use checkpoint::{
     CheckpointFileError, CheckpointMeta, Checkpoints, Decoded, Origin, Saved, decode, encode, encode_with_origin,
 };
 pub use difference::{Difference, compare, differences};
 pub use failures::{Failure, FailureLog};
-pub use journal::{Journal, replay};
+pub use journal::Journal;
+pub(crate) use journal::replay;
 pub(crate) use json::{read_json, write_json};
 pub use lock::FolderLock;
 pub use manifest::{Host, Manifest, Versions};
@@ -48,6 +49,7 @@ pub use measures::MeasuresSeen;
 pub use metrics::{MetricsLog, MetricsRow};
 pub use state::State;
 
+use crate::disk::Disk;
 use crate::error::RunError;
 
 /// Name of the manifest.
@@ -77,6 +79,7 @@ pub const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
+    disk: Disk,
     // The system releases it when the process ends, however it ends.
     lock: FolderLock,
 }
@@ -87,15 +90,23 @@ impl RunFolder {
     /// # Errors
     /// A folder that already holds a run or anything else, or that another process works on.
     pub fn create(path: &Path, manifest: &Manifest) -> Result<Self, RunError> {
-        fs::create_dir_all(path).map_err(RunError::io("make the folder", path))?;
+        Self::create_on(Disk::default(), path, manifest)
+    }
+
+    /// [`create`](Self::create) on a disk.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_on(disk: Disk, path: &Path, manifest: &Manifest) -> Result<Self, RunError> {
+        disk.make_folders(path).map_err(RunError::io("make the folder", path))?;
         let lock = FolderLock::acquire(path)?;
         if path.join(MANIFEST).exists() {
             return Err(RunError::Exists { path: path.to_owned() });
         }
-        if let Some(found) = first_foreign_entry(path)? {
+        if let Some(found) = first_foreign_entry(&disk, path)? {
             return Err(RunError::NotEmpty { path: path.to_owned(), found });
         }
-        let folder = Self { path: path.to_owned(), lock };
+        let folder = Self { path: path.to_owned(), disk, lock };
         folder.write_manifest(manifest)?;
         folder.set_state(&State::Created)?;
         Ok(folder)
@@ -106,12 +117,27 @@ impl RunFolder {
     /// # Errors
     /// A folder without a run, an unreadable manifest, or one that another process works on.
     pub fn open(path: &Path) -> Result<(Self, Manifest), RunError> {
+        Self::open_on(Disk::default(), path)
+    }
+
+    /// [`open`](Self::open) on a disk.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_on(disk: Disk, path: &Path) -> Result<(Self, Manifest), RunError> {
         if !path.join(MANIFEST).exists() {
             return Err(RunError::NotARun { path: path.to_owned() });
         }
         let lock = FolderLock::acquire(path)?;
-        let manifest = Manifest::read(path)?;
-        Ok((Self { path: path.to_owned(), lock }, manifest))
+        let manifest = Manifest::read_from(&disk, path)?;
+        let failures = path.join(FAILURES);
+        failures::mend(&disk, &failures).map_err(RunError::io("mend", &failures))?;
+        Ok((Self { path: path.to_owned(), disk, lock }, manifest))
+    }
+
+    /// The way to the file system.
+    pub(crate) fn disk(&self) -> &Disk {
+        &self.disk
     }
 
     /// The folder.
@@ -130,7 +156,7 @@ impl RunFolder {
     /// When the system refuses.
     pub fn remove(&self, name: &str) -> Result<(), RunError> {
         let path = self.file(name);
-        match fs::remove_file(&path) {
+        match self.disk.remove(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(RunError::io("remove", &path)(error)),
             _ => Ok(()),
         }
@@ -138,7 +164,7 @@ impl RunFolder {
 
     /// Replaces the manifest.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), RunError> {
-        write_json(&self.file(MANIFEST), manifest)
+        write_json(&self.disk, &self.file(MANIFEST), manifest)
     }
 
     /// Says where the run stands from now on. One that is running when its process dies counts as interrupted.
@@ -147,7 +173,15 @@ impl RunFolder {
     /// When the folder cannot be written, or is not there any more.
     pub fn set_state(&self, state: &State) -> Result<(), RunError> {
         self.check_in_place()?;
-        state.write(&self.path)
+        state.write(&self.disk, &self.path)
+    }
+
+    /// Where the run stood when the last process wrote it down, which may have been killed since.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn stored_state(&self) -> Result<State, RunError> {
+        State::stored(&self.disk, &self.path)
     }
 
     /// That the folder is still there: whoever removes or replaces it under a run must hear of it, and nothing may be
@@ -164,12 +198,21 @@ impl RunFolder {
 
     /// The checkpoints.
     pub fn checkpoints(&self) -> Checkpoints {
-        Checkpoints::new(self.file(CHECKPOINTS))
+        Checkpoints::on(self.disk.clone(), self.file(CHECKPOINTS))
     }
 
     /// The log of rows without a value.
     pub fn failures(&self) -> FailureLog {
-        FailureLog::new(self.file(FAILURES))
+        FailureLog::on(self.disk.clone(), self.file(FAILURES))
+    }
+
+    /// The metrics log, without what came after an iteration.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub(crate) fn metrics(&self, iteration: u64) -> Result<MetricsLog, RunError> {
+        let path = self.file(METRICS);
+        MetricsLog::open_on(&self.disk, &path, iteration).map_err(RunError::io("open", &path))
     }
 
     /// Writes the state of a run, after what was appended to its log.
@@ -188,13 +231,9 @@ impl RunFolder {
 }
 
 /// A file in the folder that is not left over from a run killed before it wrote its manifest.
-pub(crate) fn first_foreign_entry(path: &Path) -> Result<Option<String>, RunError> {
-    let entries = fs::read_dir(path).map_err(RunError::io("read the folder", path))?;
-    for entry in entries {
-        let name = entry.map_err(RunError::io("read the folder", path))?.file_name().to_string_lossy().into_owned();
-        if name != LOCK && !atomic::is_temporary(&name) {
-            return Ok(Some(name));
-        }
-    }
-    Ok(None)
+pub(crate) fn first_foreign_entry(disk: &Disk, path: &Path) -> Result<Option<String>, RunError> {
+    let names = disk.list(path).map_err(RunError::io("read the folder", path))?;
+    let mut names = names.iter().map(|name| name.to_string_lossy());
+    let found = names.find(|name| name != LOCK && !atomic::is_temporary(name));
+    Ok(found.map(std::borrow::Cow::into_owned))
 }

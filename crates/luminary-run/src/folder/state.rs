@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lock::FolderLock;
 use super::{STATE, SUMMARY, read_json, write_json};
+use crate::disk::Disk;
 use crate::error::RunError;
 
 /// Where a run stands.
@@ -36,7 +37,7 @@ impl State {
         if FolderLock::is_held(folder) {
             return Ok(Self::Running);
         }
-        Ok(match Self::stored(folder)? {
+        Ok(match Self::stored(&Disk::default(), folder)? {
             // Whoever wrote this has gone without a word.
             Self::Running => Self::Interrupted,
             state => state,
@@ -44,17 +45,17 @@ impl State {
     }
 
     /// What the last process wrote.
-    fn stored(folder: &Path) -> Result<Self, RunError> {
+    pub(super) fn stored(disk: &Disk, folder: &Path) -> Result<Self, RunError> {
         let [state, summary] = [STATE, SUMMARY].map(|name| folder.join(name));
         if state.exists() {
-            return read_json(&state);
+            return read_json(disk, &state);
         }
         // Earlier builds had no such file, but their summaries hold the same words.
-        if summary.exists() { read_json(&summary) } else { Ok(Self::Interrupted) }
+        if summary.exists() { read_json(disk, &summary) } else { Ok(Self::Interrupted) }
     }
 
-    pub(super) fn write(&self, folder: &Path) -> Result<(), RunError> {
-        write_json(&folder.join(STATE), self)
+    pub(super) fn write(&self, disk: &Disk, folder: &Path) -> Result<(), RunError> {
+        write_json(disk, &folder.join(STATE), self)
     }
 }
 
@@ -66,13 +67,14 @@ mod tests {
     fn a_run_whose_process_has_gone_is_interrupted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
-        State::Running.write(path).unwrap();
+        let disk = Disk::default();
+        State::Running.write(&disk, path).unwrap();
         assert_eq!(State::read(path).unwrap(), State::Interrupted);
         let lock = FolderLock::acquire(path).unwrap();
         assert_eq!(State::read(path).unwrap(), State::Running);
         drop(lock);
         let failed = State::Failed { cause: "no fuel".into() };
-        failed.write(path).unwrap();
+        failed.write(&disk, path).unwrap();
         assert_eq!(State::read(path).unwrap(), failed);
     }
 

@@ -6,7 +6,7 @@ use super::Elites;
 use crate::config::RunConfig;
 use crate::driver::{begin, write_results};
 use crate::error::RunError;
-use crate::folder::{CheckpointMeta, METRICS, Manifest, MetricsLog, MetricsRow, Origin, RunFolder, State};
+use crate::folder::{METRICS, Manifest, MetricsRow, Origin, RunFolder, State};
 use crate::summary::Summary;
 
 /// Makes a run folder whose archives hold the elites of other runs and tables, each cell the best of them. It is a run
@@ -21,17 +21,12 @@ pub fn merge(sources: &[PathBuf], mut config: RunConfig, out: &Path) -> Result<S
     let scheduler = begin(&config, start.as_ref())?;
     let folder = RunFolder::create(out, &Manifest::new(config.clone()))?;
     if let Some(start) = &start {
-        start.write_copy(out, &config)?;
+        start.write_copy(&folder, &config)?;
     }
-    let log_path = folder.file(METRICS);
-    let mut log = MetricsLog::open(&log_path, 0).map_err(RunError::io("open", &log_path))?;
+    let mut log = folder.metrics(0)?;
     let row = MetricsRow::of(&scheduler, config.goal(), 0.0, None);
-    log.append(&row).map_err(RunError::io("append to", &log_path))?;
-    let handle = log.handle().map_err(RunError::io("open", &log_path))?;
-    let checkpoints = folder.checkpoints();
-    let meta = CheckpointMeta { iteration: 0, seconds: 0.0 };
+    log.append(&row).map_err(RunError::io("append to", &folder.file(METRICS)))?;
     let origin = Origin { config: config.clone(), measures_seen: None };
-    let written = checkpoints.write(meta, &origin, &scheduler.to_checkpoint()?, &handle);
-    written.map_err(RunError::io("write a checkpoint to", checkpoints.folder()))?;
+    folder.save(&scheduler, 0.0, &origin, &log)?;
     write_results(&folder, &config, &scheduler, 0.0, None, State::Created)
 }

@@ -20,7 +20,7 @@ pub use merge::merge;
 use crate::config::{Goal, RunConfig};
 use crate::error::RunError;
 use crate::export::{self, Which, column_names};
-use crate::folder::{Manifest, START, write_atomically};
+use crate::folder::{Manifest, RunFolder, START, replace};
 use table::Columns;
 
 /// Elites as plain numbers, row by row. Objectives have the user's sign.
@@ -93,10 +93,11 @@ impl Elites {
     }
 
     /// Writes the copy that a run folder keeps. Numbers read back to the same bits.
-    pub(crate) fn write_copy(&self, folder: &Path, config: &RunConfig) -> Result<(), RunError> {
-        let path = folder.join(START);
+    pub(crate) fn write_copy(&self, folder: &RunFolder, config: &RunConfig) -> Result<(), RunError> {
+        let path = folder.file(START);
         let shape = Shape::of(config)?;
-        write_atomically(&path, |writer| self.write_csv(&shape, writer)).map_err(RunError::io("write", &path))
+        let written = replace(folder.disk(), &path, |writer| self.write_csv(&shape, writer));
+        written.map_err(RunError::io("write", &path))
     }
 
     /// Puts the elites into the archives of a run that has not begun.

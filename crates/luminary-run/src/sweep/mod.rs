@@ -7,7 +7,6 @@
 mod plan;
 mod table;
 
-use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub use plan::{Axis, Plan, PlannedRun};
 pub use table::{Estimate, GroupRow, SweepTable};
 
+use crate::disk::Disk;
 use crate::driver::{Note, Progress, ResumeOptions, Run, Watch};
 use crate::error::RunError;
 use crate::folder::{FolderLock, MANIFEST, State, first_foreign_entry, read_json, write_json};
@@ -88,12 +88,13 @@ impl<'a> Sweep<'a> {
             }
             return Ok(sweep);
         }
-        fs::create_dir_all(folder).map_err(RunError::io("make the folder", folder))?;
+        let disk = Disk::default();
+        disk.make_folders(folder).map_err(RunError::io("make the folder", folder))?;
         let lock = FolderLock::acquire(folder)?;
-        if let Some(found) = first_foreign_entry(folder)? {
+        if let Some(found) = first_foreign_entry(&disk, folder)? {
             return Err(RunError::NotEmpty { path: folder.to_owned(), found });
         }
-        write_json(&folder.join(PLAN), &plan)?;
+        write_json(&disk, &folder.join(PLAN), &plan)?;
         Ok(Self { folder, plan, _lock: lock })
     }
 
@@ -181,7 +182,7 @@ impl<'a> Sweep<'a> {
 /// # Errors
 /// A folder without a sweep.
 pub fn read_plan(folder: &Path) -> Result<Plan, RunError> {
-    read_json(&folder.join(PLAN))
+    read_json(&Disk::default(), &folder.join(PLAN))
 }
 
 /// Whether a folder holds a sweep.

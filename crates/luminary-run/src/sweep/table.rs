@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::plan::Plan;
+use crate::disk::Disk;
 use crate::error::RunError;
 use crate::folder::{SUMMARY, write_atomically, write_json};
 use crate::summary::Summary;
@@ -90,7 +91,7 @@ impl SweepTable {
 
     /// Writes `summary.json` and `summary.csv`.
     pub(super) fn write(&self, folder: &Path) -> Result<(), RunError> {
-        write_json(&folder.join(SUMMARY), self)?;
+        write_json(&Disk::default(), &folder.join(SUMMARY), self)?;
         let path = folder.join("summary.csv");
         write_atomically(&path, |writer| {
             let estimates = ["qd_score", "coverage_percent", "best", "seconds"];
