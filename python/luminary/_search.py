@@ -176,11 +176,10 @@ class Run(Shown):
         """
         if extras:
             raise ValueError(f"expected no extra fields because the archive has none, found {', '.join(extras)}")
-        return self._tell_ticket(id, objective, measures, jacobian, None)
+        return self._tell_ticket(id, *one_result(objective, measures, jacobian, _DTYPES), None)
 
     def _tell_ticket(self, id, objective, measures, jacobian, extras):
-        """As :meth:`tell_ticket`, with the numbers of extra fields one after the other, which runs of programs may have."""
-        objective, measures, jacobian = one_result(objective, measures, jacobian, _DTYPES)
+        """As :meth:`tell_ticket`, of ordinary arrays, with the numbers of extra fields one after the other."""
         if is_minimised(self._goal):
             objective = 0.0 - objective
             jacobian = None if jacobian is None else turned_jacobian(jacobian)

@@ -47,7 +47,7 @@ def test_everything_public_is_documented(name):
             assert thing.__doc__, item
 
 
-@pytest.mark.parametrize("page", ["python.md", "README.md"])
+@pytest.mark.parametrize("page", ["python.md", "clusters.md", "README.md"])
 def test_python_blocks_of_the_pages_run(page, tmp_path, monkeypatch):
     file = ROOT / page if page == "README.md" else ROOT / "docs" / page
     if not file.exists():

@@ -34,7 +34,7 @@ pub(crate) fn test() -> Result<(), String> {
     run(in_environment("python").args(tests).env("LUMINARY_PROGRAM", built_program("luminary")?))
 }
 
-/// Runs a script that measures the package beside pyribs, one thread each.
+/// Runs a script that measures the package, with one thread for each library.
 pub(crate) fn bench(script: &str) -> Result<(), String> {
     install("release")?;
     run(in_environment("python").arg(root().join("python/bench").join(script)).env("OMP_NUM_THREADS", "1"))

@@ -182,12 +182,14 @@ class Driver:
             rows = [(entry, None) for entry in task.entries]
         for entry, answer in rows:
             if answer is None:
-                self._without_answer(entry, outcome, is_alone=len(task.entries) == 1)
+                told = self._without_answer(entry, outcome, is_alone=len(task.entries) == 1)
             elif isinstance(answer, Raised):
-                self._raised(entry, answer)
+                told = self._raised(entry, answer)
             else:
-                self._value(entry, answer)
-            if self.search.iterations > before:
+                told = self._value(entry, answer)
+            # Most results wait for others of their iteration.
+            has_moved = told is not None and told.effect != "waits"
+            if has_moved and self.search.iterations > before:
                 before = self.search.iterations
                 # In completion order a task may bring more rows than the budget has left; they wait for who goes on.
                 if after_iteration() or before >= iterations:
@@ -199,39 +201,37 @@ class Driver:
         for failed, failure in kept_back or []:
             self._fail(failed, failure)
         ticket = entry.ticket
-        is_finite = np.isfinite(value.objective) and np.isfinite(value.measures).all()
-        if not is_finite:
+        if not all(map(math.isfinite, [value.objective, *value.measures.tolist()])):
             failure = Failure("not finite", f"objective {value.objective}, measures {value.measures}", [], None)
             self.on_failure(ticket, failure)
         # Copies, because arrays that were sent may lie anywhere in memory.
         jacobian = np.array(value.jacobian) if ticket.kind == "gradient" else None
         extras = None if value.extras is None else np.array(value.extras)
-        self.search._tell_ticket(ticket.id, value.objective, np.array(value.measures), jacobian, extras)
+        return self.search._tell_ticket(ticket.id, value.objective, np.array(value.measures), jacobian, extras)
 
     def _raised(self, entry, raised):
         entry.faults += 1
         if entry.faults <= self.max_faults:
             self._again.append(entry)
-            return
+            return None
         exception = raised.exception or RuntimeError(raised.cause)
-        self._settle(entry, Failure(raised.kind, raised.cause, raised.lines, exception))
+        return self._settle(entry, Failure(raised.kind, raised.cause, raised.lines, exception))
 
     def _without_answer(self, entry, outcome, is_alone):
         if isinstance(outcome, Late):
             entry.faults += is_alone
             if is_alone and entry.faults > self.max_faults:
                 error = TimeoutError(f"it took longer than {self.time_limit:g} s")
-                self._settle(entry, Failure("TimeoutError", str(error), [], error))
-                return
+                return self._settle(entry, Failure("TimeoutError", str(error), [], error))
         else:
             self._note_death(outcome)
             entry.deaths += outcome.deaths
             # A worker that had other rows as well proves nothing about this one.
             if is_alone and outcome.deaths > 0 and entry.deaths > self.max_deaths:
                 error = WorkerDied(outcome.cause)
-                self._settle(entry, Failure("WorkerDied", outcome.cause, [], error))
-                return
+                return self._settle(entry, Failure("WorkerDied", outcome.cause, [], error))
         self._again.append(entry)
+        return None
 
     def _note_death(self, outcome: Died):
         self._lost_in_a_row = self._lost_in_a_row + 1 if outcome.deaths == 0 else 0
@@ -239,16 +239,17 @@ class Driver:
             raise EngineError(f"the {self.engine.name} loses one task after the other: {outcome.cause}")
 
     def _settle(self, entry, failure):
+        """Tells the search of a failure, once it is certain that not all fail; returns what became of it."""
         if self._kept_back is None:
-            self._fail(entry, failure)
-            return
+            return self._fail(entry, failure)
         self._kept_back.append((entry, failure))
         if len(self._kept_back) >= _MAX_BEFORE_FIRST_VALUE:
             self._give_up()
+        return None
 
     def _fail(self, entry, failure):
         self.on_failure(entry.ticket, failure)
-        self.search.fail(entry.ticket.id, failure.kind)
+        return self.search.fail(entry.ticket.id, failure.kind)
 
     def _give_up(self):
         """Nothing is out and nothing can be handed out."""
