@@ -12,7 +12,7 @@ from luminary._native import NativeFolder, NativeProgram
 from luminary._run_log import Log
 from luminary._run_start import Saving
 from luminary._search import Run
-from luminary.engines import EngineError
+from luminary.engines import EngineError, engine_of
 from luminary.engines._run_on import OnEngine, Rejecting
 from luminary.engines._work import Job, Raised, Value
 
@@ -67,6 +67,7 @@ def go_on(folder, engine, *, iterations=None, rows_per_task="auto", in_flight=No
         EngineError: The engine's machinery is gone. What was told is saved, and the message says how to go on.
         ValueError: The folder holds no run of a program.
     """
+    engine = engine_of(engine)
     native, restored, seconds, problem = NativeFolder.open_program(folder, iterations)
     search = Run._of(restored, restored.goal)
     keeper = Folder(native, folder, seconds)

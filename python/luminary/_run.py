@@ -11,7 +11,7 @@ from luminary._run_log import Log
 from luminary._run_result import RunResult
 from luminary._run_start import Plan, Saving, Start, check_gradients, in_folder, with_file
 from luminary._search import Run
-from luminary.engines import EngineError
+from luminary.engines import EngineError, engine_of
 from luminary.engines._run_on import OnEngine
 from luminary.engines._work import Job
 
@@ -76,7 +76,7 @@ def run(
         rows_per_task: Solutions that an engine's worker gets at a time; "auto" follows their duration until a task takes
             about a tenth of a second.
         in_flight: Tasks that an engine has at the same time; by default one for each worker and, if they are short and have
-            no time limit, another one that waits.
+            no time limit, some that wait.
         time_limit: Seconds that an engine's evaluation may take. It counts as failed then, with a ``TimeoutError``. Workers of
             local processes, Dask (with nannies) and Ray are killed and replaced; those of an executor cannot be.
         retries: How often an evaluation is tried again before it counts as failed. By default twice if its worker died,
@@ -123,6 +123,9 @@ def run(
     is_vectorized = engine is None if vectorized is None else vectorized
     job = Job(evaluate, gradients, setup, is_vectorized)
     evaluator = Evaluator(job, on_error, retries or 0)
+    on = None
+    if engine is not None:
+        on = OnEngine(engine_of(engine), job, rows_per_task, in_flight, time_limit, retries)
     plan = Plan(iterations, checkpoint_every, settings)
     named = {"algorithm": algorithm, "solution_dim": solution_dim, "ranges": ranges, "seed": seed, **plan.budget}
     start = Start(named, settings, gradients)
@@ -144,10 +147,9 @@ def run(
     gone = None
     try:
         check_gradients(search, gradients)
-        if engine is None:
+        if on is None:
             search._native.run(evaluator, iterations, after_iteration, keeper.native)
         else:
-            on = OnEngine(engine, job, rows_per_task, in_flight, time_limit, retries)
             on.run(search, evaluator, keeper, log, iterations, after_iteration, saving.tick)
     except Exception as error:
         cause = f"{type(error).__name__}: {error}"

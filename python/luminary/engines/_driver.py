@@ -19,6 +19,15 @@ from luminary.engines._work import Raised
 #: Seconds between looks at the clock while nothing comes.
 _TICK = 0.25
 
+#: Seconds of a task that is long beside the time it takes to send one.
+_LONG = 1.0
+
+#: Seconds of work that wait for each worker.
+_AHEAD = 0.3
+
+#: Tasks that wait for each worker at most.
+_MAX_WAITING = 8
+
 #: Failures before the first value that end a run: its function is broken, not its solutions.
 _MAX_BEFORE_FIRST_VALUE = 1000
 
@@ -128,16 +137,20 @@ class Driver:
             free -= 1
 
     def _capacity(self):
-        """Tasks that may be out: as many as can be evaluated, and as many again if they are short enough to wait for."""
+        """Tasks that may be out: as many as can be evaluated, and some that wait if they are short."""
         if self.in_flight is not None:
             return self.in_flight
         slots = self.engine.slots()
-        task_seconds = self.rows.task_seconds
-        is_long = task_seconds is None or task_seconds > 1.0
-        # Time limits count from when a task is handed over, so it must not have to wait.
-        waits = 0 if is_long or self.time_limit is not None else slots
         # A cluster that grows with its work begins to when there is some.
-        return max(1, slots + waits)
+        return max(1, slots * (1 + self._n_waiting()))
+
+    def _n_waiting(self):
+        """Tasks for each worker that wait, so that it need not wait for this loop."""
+        seconds = self.rows.task_seconds
+        # Time limits count from when a task is handed over, so it must not have to wait.
+        if seconds is None or seconds > _LONG or self.time_limit is not None:
+            return 0
+        return min(_MAX_WAITING, math.ceil(_AHEAD / seconds))
 
     def _next_of_a_kind(self, n):
         entries = [self._waiting.popleft()]

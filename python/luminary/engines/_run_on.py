@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from luminary.engines import engine_of
 from luminary.engines._driver import Driver
+from luminary.engines._protocol import Engine
+from luminary.engines._rows_per_task import RowsPerTask
 from luminary.engines._work import Job
 
 
@@ -33,16 +34,20 @@ class Rejecting:
 class OnEngine:
     """How the solutions of a run are evaluated elsewhere; the fields are arguments of :func:`luminary.run`."""
 
-    engine: object
+    engine: Engine
     job: Job
     rows_per_task: int | str
     in_flight: int | None
     time_limit: float | None
     retries: int | None
 
+    def __post_init__(self):
+        # Said before anything begins.
+        RowsPerTask(self.rows_per_task)
+
     def run(self, search, evaluator, keeper, log, iterations, after_iteration, tick):
         """Goes on with a search until so many iterations are done."""
-        engine = engine_of(self.engine)
+        engine = self.engine
 
         def on_failure(ticket, failure):
             keeper.record_failure(search, ticket, failure)
