@@ -37,7 +37,8 @@ def main(arguments=None):
         return 1
     if not options.quiet:
         stats = search.stats
-        print(f"{search.evaluations:,} evaluations, coverage {100 * stats.coverage:.2f} %, best {stats.obj_max}; results in {folder}")
+        figures = f"{search.evaluations:,} evaluations, coverage {100 * stats.coverage:.2f} %, best {stats.obj_max}"
+        print(f"{figures}; results in {folder}")
     return 0
 
 

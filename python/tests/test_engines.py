@@ -29,7 +29,7 @@ from engine_problems import (
 )
 
 import luminary
-from luminary.engines import EngineError, SetupError
+from luminary.engines import Died, Done, Engine, EngineError, SetupError
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 
@@ -171,6 +171,32 @@ def test_a_run_on_an_engine_goes_on_without_one(tmp_path):
     luminary.run(sphere, engine=2, run_folder=tmp_path / "run", iterations=ITERATIONS, callback=stopped, **SETTINGS)
     resumed = luminary.run(sphere, vectorized=False, run_folder=tmp_path / "run", iterations=ITERATIONS)
     assert digest(resumed) == digest(serial())
+
+
+class LosesTheFirstTask(Engine):
+    """An engine of one's own, which evaluates here and loses a task on its way."""
+
+    def start(self, job):
+        self.job, self.tasks, self.n_tasks = job, [], 0
+
+    def slots(self):
+        return 1
+
+    def submit(self, task):
+        self.tasks.append(task)
+        self.n_tasks += 1
+
+    def wait(self, timeout):
+        task = self.tasks.pop(0)
+        if self.n_tasks == 1:
+            return [Died(task.key, "the network", deaths=0)]
+        return [Done(task.key, self.job.answers(task.kind, task.solutions, task.seeds), 1e-3)]
+
+
+def test_an_engine_of_ones_own_may_lose_tasks_of_any_size():
+    settings = {**SETTINGS, "emitters": 1, "batch_size": 150}
+    result = luminary.run(sphere, engine=LosesTheFirstTask(), rows_per_task=150, iterations=2, **settings)
+    assert digest(result) == digest(luminary.run(sphere, vectorized=False, iterations=2, **settings))
 
 
 def test_progress_shows_how_busy_workers_are(capsys):

@@ -192,6 +192,7 @@ class Driver:
             self.load.note_task(len(task.entries), outcome.seconds)
             rows = zip(task.entries, outcome.answers)
         else:
+            self._note_loss(outcome)
             rows = [(entry, None) for entry in task.entries]
         for entry, answer in rows:
             if answer is None:
@@ -237,7 +238,6 @@ class Driver:
                 error = TimeoutError(f"it took longer than {self.time_limit:g} s")
                 return self._settle(entry, Failure("TimeoutError", str(error), [], error))
         else:
-            self._note_death(outcome)
             entry.deaths += outcome.deaths
             # A worker that had other rows as well proves nothing about this one.
             if is_alone and outcome.deaths > 0 and entry.deaths > self.max_deaths:
@@ -246,8 +246,9 @@ class Driver:
         self._again.append(entry)
         return None
 
-    def _note_death(self, outcome: Died):
-        self._lost_in_a_row = self._lost_in_a_row + 1 if outcome.deaths == 0 else 0
+    def _note_loss(self, outcome):
+        is_lost = isinstance(outcome, Died) and outcome.deaths == 0
+        self._lost_in_a_row = self._lost_in_a_row + 1 if is_lost else 0
         if self._lost_in_a_row > _MAX_LOST:
             raise EngineError(f"the {self.engine.name} loses one task after the other: {outcome.cause}")
 
@@ -268,5 +269,6 @@ class Driver:
         """Nothing is out and nothing can be handed out."""
         if self._kept_back:
             _, failure = self._kept_back[0]
-            raise RuntimeError(f"every evaluation of the first batch failed; the first: {failure.cause}") from failure.exception
+            message = f"every evaluation of the first batch failed; the first: {failure.cause}"
+            raise RuntimeError(message) from failure.exception
         raise RuntimeError("expected tickets to hand out, found none although the run is not done")
