@@ -4,7 +4,6 @@ Usage: python parallel_evaluation.py [iterations [checkpoint]]
 """
 
 import sys
-from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
@@ -22,20 +21,19 @@ def simulate(angles):
 
 def main(iterations=30, checkpoint=None):
     """Runs and prints what was found."""
-    with ProcessPoolExecutor(2) as executor:
-        result = luminary.run(
-            simulate,
-            executor=executor,
-            algorithm="cma_mae",
-            solution_dim=12,
-            ranges=[(-1, 1), (-1, 1)],
-            dims=[50, 50],
-            threshold_min=-4.0,
-            n_emitters=3,
-            iterations=iterations,
-            checkpoint=checkpoint,
-            progress=sys.stderr.isatty(),
-        )
+    result = luminary.run(
+        simulate,
+        engine=2,
+        algorithm="cma_mae",
+        solution_dim=12,
+        ranges=[(-1, 1), (-1, 1)],
+        dims=[50, 50],
+        threshold_min=-4.0,
+        n_emitters=3,
+        iterations=iterations,
+        checkpoint=checkpoint,
+        progress=sys.stderr.isatty(),
+    )
     print(f"coverage {100 * result.archive.stats.coverage:.1f} %, {result.run.invalid} evaluations failed")
     return result.archive
 

@@ -21,7 +21,7 @@ Example:
 Or in one call, with :func:`run`.
 """
 
-from luminary import archives, emitters, schedulers
+from luminary import archives, emitters, engines, schedulers
 from luminary._native import __version__
 from luminary._run import Run, RunResult, elite, minimize, presets, run
 from luminary._saving import load, save
@@ -31,6 +31,7 @@ __all__ = [
     "archives",
     "emitters",
     "schedulers",
+    "engines",
     "run",
     "minimize",
     "elite",

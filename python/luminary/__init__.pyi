@@ -10,13 +10,14 @@ from typing_extensions import Unpack
 
 from luminary import archives as archives
 from luminary import emitters as emitters
+from luminary import engines as engines
 from luminary import schedulers as schedulers
 from luminary._settings import Settings
 from luminary.archives import ArchiveStats
 from luminary.typing import SingleData
 
 __version__: str
-__all__ = ["archives", "emitters", "schedulers", "run", "minimize", "elite", "save", "load", "presets", "Run", "RunResult", "Ticket", "Told", "__version__"]
+__all__ = ["archives", "emitters", "schedulers", "engines", "run", "minimize", "elite", "save", "load", "presets", "Run", "RunResult", "Ticket", "Told", "__version__"]
 
 class Ticket(NamedTuple):
     id: int
@@ -99,19 +100,23 @@ class RunResult:
     def replay(self, *, cell: int | Iterable[int] | None = None, measures: ArrayLike | None = None) -> dict[str, Any]: ...
 
 def run(
-    evaluate: Callable[[NDArray[np.float64]], tuple[ArrayLike, ArrayLike]],
+    evaluate: Callable[..., tuple[ArrayLike, ArrayLike]],
     *,
     solution_dim: int | None = None,
     ranges: Iterable[tuple[float, float]] | None = None,
     iterations: int | None = None,
     algorithm: str | None = None,
     seed: Any = 0,
-    vectorized: bool | None = None,
+    engine: Any = None,
     executor: Executor | None = None,
-    gradients: Callable[[NDArray[np.float64]], tuple[ArrayLike, ArrayLike, ArrayLike]] | None = None,
-    on_error: str = "reject",
-    retries: int = 0,
+    setup: Callable[[], Any] | None = None,
+    vectorized: bool | None = None,
+    gradients: Callable[..., tuple[ArrayLike, ArrayLike, ArrayLike]] | None = None,
+    rows_per_task: int | Literal["auto"] = "auto",
+    in_flight: int | None = None,
     time_limit: float | None = None,
+    retries: int | None = None,
+    on_error: str = "reject",
     progress: bool = False,
     callback: Callable[[Run], object] | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -126,6 +131,6 @@ def run(
 def elite(
     folder: str | PathLike[str], *, cell: int | Iterable[int] | None = None, measures: ArrayLike | None = None
 ) -> SingleData: ...
-def minimize(evaluate: Callable[[NDArray[np.float64]], tuple[ArrayLike, ArrayLike]], **options: Any) -> RunResult: ...
+def minimize(evaluate: Callable[..., tuple[ArrayLike, ArrayLike]], **options: Any) -> RunResult: ...
 def save(thing: Any, path: str | PathLike[str]) -> None: ...
 def load(path: str | PathLike[str]) -> Any: ...

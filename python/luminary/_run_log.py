@@ -15,6 +15,8 @@ class Log:
         self.rows = []
         self.before = search.iterations
         self.start = self.shown = time.monotonic()
+        #: Says more than the figures do, such as how busy an engine is.
+        self.more = lambda: ""
 
     @property
     def seconds(self):
@@ -52,17 +54,22 @@ class Log:
             self.rows.append(self.row(seconds))
             self.keeper.append(self.search, seconds)
         if self.progress and (time.monotonic() - self.shown > 0.1 or is_last):
-            self.shown = time.monotonic()
+            self._show()
+
+    def tick(self):
+        """Some time has passed, perhaps in the middle of an iteration."""
+        if self.progress and time.monotonic() - self.shown > 1.0:
             self._show()
 
     def _show(self):
+        self.shown = time.monotonic()
         stats, done = self.search.stats, self.search.iterations
         share = min(1.0, done / max(1, self.iterations))
         bar = "#" * int(30 * share)
         best = "-" if stats.obj_max is None else f"{stats.obj_max:.6g}"
         line = (
             f"\r[{bar:<30}] {done}/{self.iterations}  QD score {stats.norm_qd_score:.4g}  "
-            f"coverage {100 * stats.coverage:.1f} %  best {best} "
+            f"coverage {100 * stats.coverage:.1f} %  best {best}  {self.more()} "
         )
         print(line, end="", file=sys.stderr, flush=True)
 

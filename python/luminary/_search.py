@@ -176,11 +176,14 @@ class Run(Shown):
         """
         if extras:
             raise ValueError(f"expected no extra fields because the archive has none, found {', '.join(extras)}")
-        objective, measures, jacobian = one_result(objective, measures, jacobian, _DTYPES)
+        return self._tell_ticket(id, *one_result(objective, measures, jacobian, _DTYPES), None)
+
+    def _tell_ticket(self, id, objective, measures, jacobian, extras):
+        """As :meth:`tell_ticket`, of ordinary arrays, with the numbers of extra fields one after the other."""
         if is_minimised(self._goal):
             objective = 0.0 - objective
             jacobian = None if jacobian is None else turned_jacobian(jacobian)
-        return Told(*self._native.tell_ticket(id, objective, measures, jacobian))
+        return Told(*self._native.tell_ticket(id, objective, measures, jacobian, extras))
 
     def fail(self, id, reason):
         """Says that the solution of a ticket has no value: it counts as evaluated, and nothing is learnt from it.

@@ -32,7 +32,7 @@ def test_docstring_examples(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-@pytest.mark.parametrize("name", ["luminary", "luminary.archives", "luminary.emitters", "luminary.emitters.opt", "luminary.emitters.operators", "luminary.emitters.rankers", "luminary.schedulers", "luminary.visualize", "luminary.discount_models"])
+@pytest.mark.parametrize("name", ["luminary", "luminary.archives", "luminary.emitters", "luminary.emitters.opt", "luminary.emitters.operators", "luminary.emitters.rankers", "luminary.schedulers", "luminary.engines", "luminary.gest", "luminary.visualize", "luminary.discount_models"])
 def test_everything_public_is_documented(name):
     module = importlib.import_module(name)
     assert module.__doc__
@@ -47,7 +47,7 @@ def test_everything_public_is_documented(name):
             assert thing.__doc__, item
 
 
-@pytest.mark.parametrize("page", ["python.md", "README.md"])
+@pytest.mark.parametrize("page", ["python.md", "clusters.md", "README.md"])
 def test_python_blocks_of_the_pages_run(page, tmp_path, monkeypatch):
     file = ROOT / page if page == "README.md" else ROOT / "docs" / page
     if not file.exists():
@@ -81,6 +81,9 @@ MANAGER = "luminary.discount_models.DiscountModelManager(1, 2, 3, train_epochs=1
         ("torch", "torch", "luminary.discount_models.MLP([(2, 1)], None)"),
         ("torch", "torch", MANAGER),
         ("torch zuko", "torch zuko", "luminary.archives.DensityArchive(measure_dim=2, density_method='cnf')"),
+        ("distributed", "distributed", "luminary.engines._dask.DaskEngine(None)"),
+        ("ray", "ray", "luminary.engines._ray.RayEngine()"),
+        ("gest_api", "gest-api", "import luminary.gest"),
         ("cma", "cma", "luminary.emitters.opt.PyCMAEvolutionStrategy(1.0, 2, 4).reset([0, 0])"),
     ],
 )
@@ -88,7 +91,7 @@ def test_importing_without_optional_packages_says_what_is_missing_when_needed(mo
     program = f"""
 import sys
 sys.modules.update(dict.fromkeys("{modules}".split()))
-import luminary, luminary.emitters, luminary.schedulers, luminary.discount_models, luminary.typing
+import luminary, luminary.emitters, luminary.engines._dask, luminary.engines._ray, luminary.schedulers, luminary.discount_models, luminary.typing
 from luminary.archives import *
 archive = luminary.archives.GridArchive(solution_dim=1, dims=[2], ranges=[(0, 1)])
 archive.add([[1]], [1], [[0]])
@@ -109,7 +112,7 @@ def test_importing_the_package_imports_no_optional_package():
     program = """
 import sys
 import luminary.archives, luminary.emitters, luminary.schedulers, luminary.typing
-found = {"pandas", "matplotlib", "torch", "array_api_compat", "sklearn", "scipy"} & set(sys.modules)
+found = {"pandas", "matplotlib", "torch", "array_api_compat", "sklearn", "scipy", "distributed", "ray", "gest_api"} & set(sys.modules)
 assert not found, found
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ)

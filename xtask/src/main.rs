@@ -21,7 +21,8 @@ commands:
                    --minutes 60 for an hour, --seed 7 for the same kills again
   bench [name]     benchmarks: engine (default) prints trials with the share of time per stage,
                    trial runs one algorithm on one domain, pyribs compares whole runs of the Python package with
-                   pyribs, archives compares what users call on archives";
+                   pyribs, archives compares what users call on archives, cluster holds engines (processes, Dask, Ray)
+                   beside loops by hand and simulates many workers";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::check(),
         ["torture", rest @ ..] => torture::torture(rest),
         ["bench", "pyribs"] => python::bench("compare_ribs.py"),
+        ["bench", "cluster"] => python::bench("cluster.py"),
         ["bench", "archives"] => python::bench("compare_archives.py"),
         ["bench"] => process::cargo(&["run", "--release", "--package", "luminary-bench"]),
         ["bench", rest @ ..] => {

@@ -7,7 +7,7 @@ use crate::process::{cargo, root, run};
 use crate::test::FEATURES;
 
 /// What the tests need besides the package itself: the optional packages, the tools, and the rival for comparisons.
-const TEST_PACKAGES: [&str; 11] = [
+const TEST_PACKAGES: [&str; 15] = [
     "maturin>=1.7,<2",
     "numpy",
     "pandas",
@@ -19,6 +19,10 @@ const TEST_PACKAGES: [&str; 11] = [
     "cma",
     "array-api-strict",
     "ribs[visualize]==0.12.0",
+    "distributed>=2026.8,<2027",
+    "ray>=2.60,<3",
+    "gest-api>=0.2,<0.3",
+    "libensemble>=1.6,<2",
 ];
 
 /// Builds the wheel, installs it and runs the tests. Some read what the `luminary` program wrote; they get its path.
@@ -30,7 +34,7 @@ pub(crate) fn test() -> Result<(), String> {
     run(in_environment("python").args(tests).env("LUMINARY_PROGRAM", built_program("luminary")?))
 }
 
-/// Runs a script that measures the package beside pyribs, one thread each.
+/// Runs a script that measures the package, with one thread for each library.
 pub(crate) fn bench(script: &str) -> Result<(), String> {
     install("release")?;
     run(in_environment("python").arg(root().join("python/bench").join(script)).env("OMP_NUM_THREADS", "1"))

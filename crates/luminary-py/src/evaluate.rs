@@ -11,17 +11,20 @@ use crate::convert::{OrRaise, slice};
 /// Rows without a value, with the reason of each.
 type Failures = Vec<(usize, String)>;
 
-/// An evaluator of Python, `luminary._evaluator.Evaluator`: `values` and `gradients` take solutions and return arrays.
+/// An evaluator of Python, `luminary._evaluator.Evaluator`: `values` and `gradients` take solutions, and the seed of each
+/// if it wants them, and return arrays.
 pub(crate) struct PythonEvaluator {
     evaluator: Py<PyAny>,
     spec: ProblemSpec,
     has_gradients: bool,
+    wants_seeds: bool,
 }
 
 impl PythonEvaluator {
     pub(crate) fn new(evaluator: &Bound<'_, PyAny>, spec: ProblemSpec) -> PyResult<Self> {
         let has_gradients = evaluator.getattr("has_gradients")?.extract()?;
-        Ok(Self { evaluator: evaluator.clone().unbind(), spec, has_gradients })
+        let wants_seeds = evaluator.getattr("wants_seeds")?.extract()?;
+        Ok(Self { evaluator: evaluator.clone().unbind(), spec, has_gradients, wants_seeds })
     }
 
     fn call(&self, py: Python<'_>, request: &Request<'_>, results: &mut Results) -> PyResult<()> {
@@ -30,8 +33,10 @@ impl PythonEvaluator {
         let evaluator = self.evaluator.bind(py);
         let solutions = PyArray1::from_slice(py, request.solutions);
         let solutions = solutions.reshape([request.n_rows, self.spec.solution_dim])?;
+        let seed_of = |row| request.seed(row);
+        let seeds = self.wants_seeds.then(|| PyArray1::from_iter(py, (0..request.n_rows).map(seed_of)));
         if request.wants_jacobians {
-            let answer = evaluator.call_method1("gradients", (solutions,))?;
+            let answer = evaluator.call_method1("gradients", (solutions, seeds))?;
             let (objectives, measures, jacobians): (
                 PyReadonlyArray1<'_, f64>,
                 PyReadonlyArray2<'_, f64>,
@@ -41,7 +46,7 @@ impl PythonEvaluator {
             fill("measures", slice(&measures)?, &mut results.measures)?;
             return fill("jacobians", slice(&jacobians)?, &mut results.jacobians);
         }
-        let answer = evaluator.call_method1("values", (solutions,))?;
+        let answer = evaluator.call_method1("values", (solutions, seeds))?;
         let (objectives, measures, failures): (PyReadonlyArray1<'_, f64>, PyReadonlyArray2<'_, f64>, Failures) =
             answer.extract()?;
         fill("objectives", slice(&objectives)?, &mut results.objectives)?;

@@ -4,16 +4,21 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use luminary::scheduler::TicketId;
 use luminary_run::RunError;
-use luminary_run::config::{ProblemConfig, RunConfig};
+use luminary_run::by_hand::ByHand;
+use luminary_run::config::{ConfigFileError, Override, ProblemConfig, RunConfig, Source};
 use luminary_run::driver::{FirstBatch, Ledger, Restored, resume, state_of, write_results};
 use luminary_run::folder::{
-    METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY, State, differences,
+    Failure, JOURNAL, Journal, METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY,
+    State, differences,
 };
+use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::convert::{OrRaise, lock};
+use crate::books::Books;
+use crate::convert::{OrRaise, lock, slice};
 use crate::run::NativeRun;
 
 /// A run folder that this process works on, until it is closed.
@@ -94,6 +99,76 @@ impl NativeFolder {
         })
     }
 
+    /// Makes the folder of a run that a configuration file describes, whose program is evaluated by others; returns its
+    /// path, which the file may name. Settings are pairs of keys and values that win over the file's.
+    #[staticmethod]
+    fn create_from_file(
+        py: Python<'_>,
+        config: PathBuf,
+        settings: Vec<(String, String)>,
+        out: Option<PathBuf>,
+    ) -> PyResult<PathBuf> {
+        py.detach(|| {
+            let text = std::fs::read_to_string(&config).map_err(RunError::io("read", &config)).or_raise()?;
+            let name = config.display().to_string();
+            let source = Some(Source::new(&name, &text));
+            let given = |(key, value): &(String, String)| Override::new(format!("--set {key}={value}"), key, value);
+            let overrides: Vec<Override> = settings.iter().map(given).collect();
+            let wrong = |error: ConfigFileError| PyValueError::new_err(error.to_string());
+            let resolved = RunConfig::read(source, &overrides).map_err(wrong)?;
+            let named = RunConfig::read_out(source, &overrides).map_err(wrong)?.map(PathBuf::from);
+            let missing =
+                || PyValueError::new_err("run.out: expected a run folder in the file or as `--out`, found none");
+            let out = out.or(named).ok_or_else(missing)?;
+            if !resolved.problem.is_program() {
+                let message = format!("{name}: expected a section [evaluator], found {}", resolved.problem.title());
+                return Err(PyValueError::new_err(message));
+            }
+            ByHand::create(&out, &resolved).or_raise()?;
+            Ok(out)
+        })
+    }
+
+    /// Opens the folder of a run whose program is evaluated by others; returns it with the run, the seconds spent so far
+    /// and the problem as JSON. Iterations replace the run's own, if they are given.
+    #[staticmethod]
+    #[pyo3(signature = (path, iterations=None))]
+    fn open_program(
+        py: Python<'_>,
+        path: PathBuf,
+        iterations: Option<u64>,
+    ) -> PyResult<(Self, NativeRun, f64, String)> {
+        py.detach(|| {
+            let (folder, mut manifest) = RunFolder::open(&path).or_raise()?;
+            if !manifest.config.problem.is_program() {
+                let title = manifest.config.problem.title();
+                let message = format!("{}: expected a run of a program, found one of {title}", path.display());
+                return Err(PyValueError::new_err(message));
+            }
+            let wanted = iterations.unwrap_or(manifest.config.run.iterations);
+            let is_changed = wanted != manifest.config.run.iterations;
+            manifest.config.run.iterations = wanted;
+            manifest.config.check().map_err(PyValueError::new_err)?;
+            let Restored { scheduler, seconds, measures_seen, .. } = resume(&folder, &manifest.config).or_raise()?;
+            if is_changed {
+                folder.write_manifest(&manifest).or_raise()?;
+            }
+            let problem = serde_json::to_string(&manifest.config.problem);
+            let problem = problem.map_err(|error| PyValueError::new_err(error.to_string()))?;
+            let iteration = scheduler.iterations();
+            let run = NativeRun::of_folder(scheduler, manifest.config.clone());
+            let native = Self::start(folder, manifest.config, iteration, measures_seen).or_raise()?;
+            Ok((native, run, seconds, problem))
+        })
+    }
+
+    /// When a run's figures are logged and when it is saved: iterations between lines of its log, seconds between
+    /// checkpoints, and iterations between further ones, if there are some.
+    fn intervals(&self) -> (u64, f64, Option<u64>) {
+        let run = &self.config.run;
+        (run.metrics_every, run.checkpoint_seconds, run.checkpoint_iterations)
+    }
+
     /// The seed of the run in a folder.
     #[staticmethod]
     fn seed_of(py: Python<'_>, path: PathBuf) -> PyResult<u64> {
@@ -132,6 +207,40 @@ impl NativeFolder {
                 })
             })??;
             *lock(&self.open) = None;
+            run.keep_books(None).map_or(Ok(()), |books| books.sync())
+        })
+    }
+
+    /// Keeps a journal of a run's calls about tickets from now on, so that a kill costs only what was still out.
+    fn keep_journal(&self, py: Python<'_>, run: &NativeRun) -> PyResult<()> {
+        py.detach(|| {
+            let path = self.path.join(JOURNAL);
+            let journal = run.slot().with(|scheduler| Journal::open(&path, scheduler))?.or_raise()?;
+            run.keep_books(Some(Books { journal, path, ledger: self.ledger.clone() }));
+            Ok(())
+        })
+    }
+
+    /// Writes down a ticket without a value: its number, its seed, its solution, the kind of failure, what happened, and
+    /// the last lines of what was printed about it.
+    #[expect(clippy::too_many_arguments, reason = "the fields of a line, given by name")]
+    fn record_failure(
+        &self,
+        py: Python<'_>,
+        run: &NativeRun,
+        ticket: u64,
+        seed: u64,
+        solution: PyReadonlyArray1<'_, f64>,
+        kind: &str,
+        cause: &str,
+        output: Vec<String>,
+    ) -> PyResult<()> {
+        let solution = slice(&solution)?;
+        py.detach(|| {
+            let failures = self.ledger.failures();
+            failures.begin_batch(run.slot().with(|scheduler| scheduler.iterations())? + 1);
+            let ticket = TicketId::new(ticket);
+            failures.record(&Failure { ticket, seed, solution, kind, cause, output: &output });
             Ok(())
         })
     }

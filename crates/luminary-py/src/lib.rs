@@ -8,6 +8,7 @@
 mod archive;
 mod archive_config;
 mod archive_state;
+mod books;
 mod checkpoint;
 mod convert;
 mod discount;
@@ -19,6 +20,8 @@ mod evaluate;
 mod extra_arrays;
 mod folder;
 mod kmeans;
+#[cfg(unix)]
+mod program;
 mod ranker;
 mod relay;
 mod run;
@@ -46,6 +49,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheduler::NativeScheduler>()?;
     module.add_class::<run::NativeRun>()?;
     module.add_class::<folder::NativeFolder>()?;
+    #[cfg(unix)]
+    module.add_class::<program::NativeProgram>()?;
     module.add_function(wrap_pyfunction!(kmeans::k_means, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::read_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint::read_attachment, module)?)?;

@@ -7,7 +7,7 @@ use luminary::archive::Batch;
 use luminary::error::CallError;
 use luminary::preset::Preset;
 use luminary::problem::{Evaluate, ProblemSpec};
-use luminary::scheduler::{Scheduler, TicketId};
+use luminary::scheduler::{Call, Scheduler, TicketId};
 use luminary_run::config::{Goal, RunConfig};
 use luminary_run::export;
 use luminary_run::folder::{Manifest, compare};
@@ -18,6 +18,7 @@ use pyo3::types::{PyBytes, PyDict};
 use rayon::ThreadPool;
 
 use crate::archive::NativeArchive;
+use crate::books::{self, Books};
 use crate::checkpoint;
 use crate::convert::{OrRaise, Reduced, Saved, StatsAnswer, lock, slice, stats_answer};
 use crate::evaluate::{PythonEvaluator, exception_of};
@@ -37,6 +38,8 @@ pub(crate) struct NativeRun {
     config: Option<RunConfig>,
     /// The threads that calls run on; without them it is the caller's own.
     pool: Mutex<Option<Arc<ThreadPool>>>,
+    /// Where calls about tickets are entered, while it is a run folder's.
+    books: Mutex<Option<Books>>,
 }
 
 /// Names and descriptions of the presets, and whether each needs gradients.
@@ -159,12 +162,12 @@ impl NativeRun {
 
     /// Up to `n` rows to evaluate.
     fn ask_tickets<'py>(&self, py: Python<'py>, n: usize) -> PyResult<Vec<TicketAnswer<'py>>> {
-        let tickets = py.detach(|| self.with_scheduler(|scheduler| scheduler.ask_tickets(n)))?;
+        let tickets = self.called(py, |scheduler| Ok(scheduler.ask_tickets(n)), || Call::Ask { n })?;
         Ok(tickets::ticket_answers(py, tickets))
     }
 
     /// Takes the result of a ticket.
-    #[pyo3(signature = (id, objective, measures, jacobian=None))]
+    #[pyo3(signature = (id, objective, measures, jacobian=None, extras=None))]
     fn tell_ticket(
         &self,
         py: Python<'_>,
@@ -172,21 +175,35 @@ impl NativeRun {
         objective: f64,
         measures: PyReadonlyArray1<'_, f64>,
         jacobian: Option<PyReadonlyArray2<'_, f64>>,
+        extras: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<ToldAnswer> {
-        let answer = tickets::answer(objective, &measures, jacobian.as_ref())?;
+        let mut answer = tickets::answer(objective, &measures, jacobian.as_ref())?;
+        let extras = extras.as_ref().map_or(Ok(&[][..]), slice)?;
+        let widths = self.read(py, |scheduler| tickets::extra_widths(scheduler.config()))?;
+        let columns = tickets::columns(extras, &widths)?;
+        answer.extras = &columns;
         let id = TicketId::new(id);
-        tickets::told_answer(py.detach(|| self.with_scheduler(|scheduler| scheduler.tell_ticket(id, &answer)))?)
+        // The journal has no gradients of a row without a value, and must give the same state again.
+        let unknown = answer.jacobian.map(|jacobian| vec![f64::NAN; jacobian.len()]);
+        let has_books = lock(&self.books).is_some();
+        if has_books && !books::is_finite(&answer) {
+            answer.jacobian = unknown.as_deref();
+        }
+        let told = self.called(py, |scheduler| scheduler.tell_ticket(id, &answer), || books::told(id, &answer))?;
+        Ok(tickets::told_answer(told))
     }
 
     /// Says that a ticket has no value.
     fn fail(&self, py: Python<'_>, id: u64, reason: &str) -> PyResult<ToldAnswer> {
         let id = TicketId::new(id);
-        tickets::told_answer(py.detach(|| self.with_scheduler(|scheduler| scheduler.fail(id, reason)))?)
+        let call = || Call::Fail { id, reason: reason.to_owned() };
+        Ok(tickets::told_answer(self.called(py, |scheduler| scheduler.fail(id, reason), call)?))
     }
 
     /// Says that whoever had a ticket brings no result.
     fn lost(&self, py: Python<'_>, id: u64) -> PyResult<()> {
-        py.detach(|| self.slot.with(|scheduler| scheduler.lost(TicketId::new(id))))?.or_raise()
+        let id = TicketId::new(id);
+        self.called(py, |scheduler| scheduler.lost(id), || Call::Lost { id })
     }
 
     /// The tickets that are out.
@@ -203,9 +220,18 @@ impl NativeRun {
         objectives: PyReadonlyArray1<'py, f64>,
         measures: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<InjectedAnswer<'py>> {
-        let solutions = slice(&solutions)?;
-        let batch = Batch { solutions, objectives: slice(&objectives)?, measures: slice(&measures)?, extras: &[] };
-        let report = py.detach(|| self.with_scheduler(|scheduler| scheduler.inject(&batch))?.or_raise())?;
+        let batch = Batch {
+            solutions: slice(&solutions)?,
+            objectives: slice(&objectives)?,
+            measures: slice(&measures)?,
+            extras: &[],
+        };
+        let report = py.detach(|| {
+            self.with_scheduler(|scheduler| match lock(&self.books).as_mut() {
+                Some(books) => books.inject(scheduler, &batch),
+                None => scheduler.inject(&batch).or_raise(),
+            })?
+        })?;
         Ok(tickets::injected_answer(py, report))
     }
 
@@ -303,7 +329,7 @@ type ArchiveAnswer<'py> = (&'static str, Bound<'py, PyDict>, NativeArchive);
 impl NativeRun {
     /// A run that goes on where a scheduler is.
     pub(crate) fn of(scheduler: Scheduler) -> Self {
-        Self { slot: Slot::new(scheduler), config: None, pool: Mutex::new(None) }
+        Self { slot: Slot::new(scheduler), config: None, pool: Mutex::new(None), books: Mutex::new(None) }
     }
 
     /// The scheduler's place.
@@ -327,6 +353,32 @@ impl NativeRun {
         self.slot.with(|scheduler| match pool {
             Some(pool) => pool.install(|| work(scheduler)),
             None => work(scheduler),
+        })
+    }
+
+    /// Enters calls about tickets in these books from now on; returns those that were kept until now.
+    pub(crate) fn keep_books(&self, books: Option<Books>) -> Option<Books> {
+        std::mem::replace(&mut lock(&self.books), books)
+    }
+
+    /// Makes a call about tickets and enters it in the books, if there are some and it has changed the run.
+    fn called<R: Send>(
+        &self,
+        py: Python<'_>,
+        make: impl FnOnce(&mut Scheduler) -> Result<R, CallError> + Send,
+        call: impl FnOnce() -> Call + Send,
+    ) -> PyResult<R> {
+        py.detach(|| {
+            self.with_scheduler(|scheduler| {
+                let n_calls = scheduler.n_calls();
+                let outcome = make(scheduler).or_raise()?;
+                if scheduler.n_calls() > n_calls
+                    && let Some(books) = lock(&self.books).as_mut()
+                {
+                    books.enter(scheduler, call())?;
+                }
+                Ok(outcome)
+            })?
         })
     }
 

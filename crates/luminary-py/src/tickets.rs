@@ -1,12 +1,12 @@
 //! Tickets on their way to Python, and what is said about them.
 
 use luminary::archive::AddReport;
-use luminary::error::CallError;
-use luminary::scheduler::{Answer, Effect, Ticket, TicketKind, Told};
+use luminary::scheduler::{Answer, Effect, SchedulerConfig, Ticket, TicketKind, Told};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::convert::{OrRaise, slice, status_number};
+use crate::convert::{slice, status_number};
 
 /// Number, solution, seed, kind, emitter, generation and row, in the order of the fields of Python's `Ticket`.
 pub(crate) type TicketAnswer<'py> = (u64, Bound<'py, PyArray1<f64>>, u64, &'static str, Option<usize>, u64, usize);
@@ -31,8 +31,7 @@ pub(crate) fn ticket_answers<'py>(py: Python<'py>, tickets: Vec<Ticket>) -> Vec<
     tickets.into_iter().map(answer).collect()
 }
 
-pub(crate) fn told_answer(told: Result<Told, CallError>) -> PyResult<ToldAnswer> {
-    let told = told.or_raise()?;
+pub(crate) fn told_answer(told: Told) -> ToldAnswer {
     let effect = match told.effect {
         Effect::Waits => "waits",
         Effect::Completed => "completed",
@@ -40,7 +39,7 @@ pub(crate) fn told_answer(told: Result<Told, CallError>) -> PyResult<ToldAnswer>
         Effect::Stale => "stale",
         Effect::Repeated => "repeated",
     };
-    Ok((effect, told.status.map(status_number), told.improvement))
+    (effect, told.status.map(status_number), told.improvement)
 }
 
 /// The result of a ticket in arrays of Python.
@@ -51,6 +50,27 @@ pub(crate) fn answer<'a>(
 ) -> PyResult<Answer<'a>> {
     let jacobian = jacobian.map(slice).transpose()?;
     Ok(Answer { jacobian, ..Answer::new(objective, slice(measures)?) })
+}
+
+/// How many numbers each extra column of a run has.
+pub(crate) fn extra_widths(config: &SchedulerConfig) -> Vec<usize> {
+    config.archive.extra_columns.iter().map(|column| column.width).collect()
+}
+
+/// The extras of a row, which lie one after the other, by column.
+pub(crate) fn columns<'a>(extras: &'a [f64], widths: &[usize]) -> PyResult<Vec<&'a [f64]>> {
+    let expected: usize = widths.iter().sum();
+    if extras.len() != expected {
+        let message = format!("expected {expected} numbers in extra fields, found {}", extras.len());
+        return Err(PyValueError::new_err(message));
+    }
+    let mut rest = extras;
+    let mut take = |&width: &usize| {
+        let (column, later) = rest.split_at(width);
+        rest = later;
+        column
+    };
+    Ok(widths.iter().map(&mut take).collect())
 }
 
 fn kind_name(kind: TicketKind) -> &'static str {

@@ -298,13 +298,14 @@ impl NativeScheduler {
         let answer = Answer { extras: &extras, ..tickets::answer(objective, &measures, jacobian.as_ref())? };
         let id = TicketId::new(id);
         let told = py.detach(|| self.with_parts(|protocol, parts| protocol.tell_ticket(parts, id, &answer)));
-        tickets::told_answer(told)
+        Ok(tickets::told_answer(told.or_raise()?))
     }
 
     /// Says that a ticket has no value.
     fn fail(&self, py: Python<'_>, id: u64, reason: &str) -> PyResult<ToldAnswer> {
         let id = TicketId::new(id);
-        tickets::told_answer(py.detach(|| self.with_parts(|protocol, parts| protocol.fail(parts, id, reason))))
+        let told = py.detach(|| self.with_parts(|protocol, parts| protocol.fail(parts, id, reason)));
+        Ok(tickets::told_answer(told.or_raise()?))
     }
 
     /// Says that whoever had a ticket brings no result.

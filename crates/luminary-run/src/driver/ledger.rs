@@ -72,6 +72,11 @@ impl Ledger {
         self.pages().measures_seen.clone()
     }
 
+    /// Notes where the measures of a row are that was told by its ticket.
+    pub fn note_measures(&self, bounds: &[(f64, f64)], measures: &[f64]) {
+        self.pages().measures_seen.note(bounds, measures);
+    }
+
     /// The log of rows without a value.
     pub fn failures(&self) -> &FailureLog {
         &self.failures

@@ -1,0 +1,69 @@
+"""Where a run is kept while it goes on: in a run folder, a checkpoint file, or nowhere."""
+
+from __future__ import annotations
+
+
+class File:
+    """Keeps a run in a checkpoint file, or nowhere."""
+
+    native = None
+    seconds_before = 0.0
+
+    def __init__(self, path):
+        self.path = path
+
+    def append(self, search, seconds):
+        """There is no log."""
+
+    def keep_journal(self, search):
+        """There is no journal."""
+
+    def record_failure(self, search, ticket, failure):
+        """There is no log of failures."""
+
+    def save(self, search, seconds):
+        if self.path is not None:
+            search.save(self.path)
+
+    def finish(self, search, seconds, cause):
+        self.save(search, seconds)
+
+    def how_to_go_on(self, search):
+        """What somebody does whose machinery is gone."""
+        told = f"{search.evaluations:,} evaluations were told"
+        if self.path is None:
+            return f"{told}, and nothing is saved because neither run_folder nor checkpoint was given"
+        return f"{told} and are saved in {self.path}: call luminary.run again with the same checkpoint and a new engine"
+
+
+class Folder:
+    """Keeps a run in a run folder."""
+
+    def __init__(self, native, path, seconds_before=0.0):
+        self.native, self.path, self.seconds_before = native, path, seconds_before
+
+    def append(self, search, seconds):
+        self.native.append(search._native, seconds)
+
+    def keep_journal(self, search):
+        """Writes every call about tickets down from now on, so that a kill costs only what was still out."""
+        self.native.keep_journal(search._native)
+
+    def record_failure(self, search, ticket, failure):
+        """Writes down why a ticket has no value."""
+        self.native.record_failure(
+            search._native, ticket.id, ticket.seed, ticket.solution, failure.kind, failure.cause, failure.lines
+        )
+
+    def save(self, search, seconds):
+        self.native.checkpoint(search._native, seconds)
+
+    def finish(self, search, seconds, cause):
+        self.native.finish(search._native, seconds, cause)
+
+    def how_to_go_on(self, search):
+        """What somebody does whose machinery is gone."""
+        return (
+            f"{search.evaluations:,} evaluations and what was told since are saved in {self.path}: call luminary.run again "
+            "with the same run_folder and a new engine"
+        )
