@@ -28,7 +28,7 @@ class ProgramJob(Job):
         super().__init__(evaluate=None, setup=functools.partial(NativeProgram, problem))
 
     def answers(self, kind, solutions, seeds):
-        objectives, measures, jacobians, extras, failed = self.built().evaluate(solutions, kind)
+        objectives, measures, jacobians, extras, failed = self.built().evaluate(solutions, seeds, kind)
         n_rows = len(solutions)
         measures = measures.reshape(n_rows, -1)
         extras = extras.reshape(n_rows, -1)

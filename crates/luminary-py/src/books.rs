@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use luminary::archive::{AddReport, Batch};
-use luminary::scheduler::{Answer, Call, NOT_FINITE, Scheduler, TicketId};
+use luminary::scheduler::{Answer, Call, Scheduler, TicketId};
 use luminary_run::RunError;
 use luminary_run::driver::Ledger;
 use luminary_run::folder::Journal;
@@ -22,7 +22,9 @@ pub(crate) struct Books {
 impl Books {
     /// Enters the last call of a scheduler.
     pub(crate) fn enter(&mut self, scheduler: &Scheduler, call: Call) -> PyResult<()> {
-        if let Call::Tell { measures, .. } = &call {
+        if let Call::Tell { objective, measures, .. } = &call
+            && objective.is_finite()
+        {
             self.ledger.note_measures(scheduler.archive().measure_bounds(), measures);
         }
         self.journal.append(scheduler.n_calls(), call).map_err(RunError::io("append to", &self.path)).or_raise()
@@ -62,23 +64,13 @@ impl Books {
     }
 }
 
-/// A result as the journal has it. What is not finite is a row without a value there, because JSON has no such numbers.
+/// A result as the journal has it. The extra columns of a run are numbers of double precision.
 pub(crate) fn told(id: TicketId, answer: &Answer<'_>) -> Call {
-    match is_finite(answer) {
-        true => Call::Tell {
-            id,
-            objective: answer.objective,
-            measures: answer.measures.to_vec(),
-            jacobian: answer.jacobian.map(<[f64]>::to_vec),
-            extras: answer.extras.iter().map(|column| column.to_vec()).collect(),
-        },
-        false => Call::Fail { id, reason: NOT_FINITE.into() },
+    Call::Tell {
+        id,
+        objective: answer.objective,
+        measures: answer.measures.to_vec(),
+        jacobian: answer.jacobian.map(<[f64]>::to_vec),
+        extras: answer.extras.iter().filter_map(|column| Some(column.as_f64()?.to_vec())).collect(),
     }
-}
-
-/// Whether all numbers of a result are.
-pub(crate) fn is_finite(answer: &Answer<'_>) -> bool {
-    let jacobian = answer.jacobian.unwrap_or(&[]);
-    let mut rest = answer.measures.iter().chain(jacobian).chain(answer.extras.iter().copied().flatten());
-    answer.objective.is_finite() && rest.all(|value| value.is_finite())
 }

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use luminary_run::config::ProblemConfig;
 use luminary_run::external::{ExternalConfig, ExternalEvaluator, Shape};
-use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -48,23 +48,32 @@ impl NativeProgram {
         Ok(Self { evaluator: Mutex::new(evaluator), shape })
     }
 
-    /// Evaluates rows. Those without a value have NaN everywhere and are listed.
+    /// Evaluates rows, each with its seed. Those without a value have NaN everywhere and are listed.
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
         solutions: PyReadonlyArray2<'py, f64>,
+        seeds: PyReadonlyArray1<'py, u64>,
         kind: &str,
     ) -> PyResult<ProgramAnswer<'py>> {
         let n_rows = solutions.shape()[0];
         let solutions = slice(&solutions)?;
+        let seeds = slice(&seeds)?;
         let Shape { solution_dim, measure_dim } = self.shape;
         let mut objectives = vec![0.0; n_rows];
         let mut measures = vec![0.0; n_rows * measure_dim];
         let mut jacobians = (kind == "gradient").then(|| vec![0.0; n_rows * (1 + measure_dim) * solution_dim]);
         let (report, extras) = py.detach(|| {
             let mut evaluator = lock(&self.evaluator);
-            let report = evaluator.evaluate(solutions, &mut objectives, &mut measures, jacobians.as_deref_mut());
-            let report = report.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+            let (evaluated, report) = evaluator.evaluate_told(
+                solutions,
+                Some(seeds),
+                &mut objectives,
+                &mut measures,
+                jacobians.as_deref_mut(),
+                &mut |_| (),
+            );
+            evaluated.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
             PyResult::Ok((report, evaluator.extras().to_vec()))
         })?;
         let failed = report.failures.into_iter().map(|failure| {

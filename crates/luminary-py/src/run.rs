@@ -183,12 +183,6 @@ impl NativeRun {
         let columns = tickets::columns(extras, &widths)?;
         answer.extras = &columns;
         let id = TicketId::new(id);
-        // The journal has no gradients of a row without a value, and must give the same state again.
-        let unknown = answer.jacobian.map(|jacobian| vec![f64::NAN; jacobian.len()]);
-        let has_books = lock(&self.books).is_some();
-        if has_books && !books::is_finite(&answer) {
-            answer.jacobian = unknown.as_deref();
-        }
         let told = self.called(py, |scheduler| scheduler.tell_ticket(id, &answer), || books::told(id, &answer))?;
         Ok(tickets::told_answer(told))
     }

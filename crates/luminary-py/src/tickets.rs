@@ -1,6 +1,6 @@
 //! Tickets on their way to Python, and what is said about them.
 
-use luminary::archive::AddReport;
+use luminary::archive::{AddReport, ColumnData};
 use luminary::scheduler::{Answer, Effect, SchedulerConfig, Ticket, TicketKind, Told};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -58,7 +58,7 @@ pub(crate) fn extra_widths(config: &SchedulerConfig) -> Vec<usize> {
 }
 
 /// The extras of a row, which lie one after the other, by column.
-pub(crate) fn columns<'a>(extras: &'a [f64], widths: &[usize]) -> PyResult<Vec<&'a [f64]>> {
+pub(crate) fn columns<'a>(extras: &'a [f64], widths: &[usize]) -> PyResult<Vec<ColumnData<'a>>> {
     let expected: usize = widths.iter().sum();
     if extras.len() != expected {
         let message = format!("expected {expected} numbers in extra fields, found {}", extras.len());
@@ -68,7 +68,7 @@ pub(crate) fn columns<'a>(extras: &'a [f64], widths: &[usize]) -> PyResult<Vec<&
     let mut take = |&width: &usize| {
         let (column, later) = rest.split_at(width);
         rest = later;
-        column
+        ColumnData::F64(column)
     };
     Ok(widths.iter().map(&mut take).collect())
 }

@@ -13,6 +13,7 @@ pub mod checkpoint;
 pub mod error;
 
 mod kernels;
+mod json_floats;
 mod serde_floats;
 
 pub use luminary_math::WideRng;

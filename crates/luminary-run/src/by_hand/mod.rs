@@ -8,7 +8,7 @@ mod message;
 use std::path::{Path, PathBuf};
 
 use luminary::archive::{Batch, ColumnData};
-use luminary::scheduler::{Answer, Call, Effect, NOT_FINITE, Scheduler, Ticket, TicketId, Told};
+use luminary::scheduler::{Answer, Call, Effect, Scheduler, Ticket, TicketId, Told};
 
 pub use message::{Message, MessageError};
 
@@ -189,13 +189,7 @@ impl ByHand {
         let columns: Vec<ColumnData<'_>> = extras.iter().map(|values| ColumnData::F64(values)).collect();
         let answer = Answer { objective, measures, jacobian: jacobian.as_deref(), extras: &columns };
         let Told { effect, .. } = self.scheduler.tell_ticket(id, &answer)?;
-        let is_finite = objective.is_finite() && measures.iter().all(|measure| measure.is_finite());
-        let call = match is_finite {
-            true => Call::Tell { id, objective, measures: measures.to_vec(), jacobian, extras },
-            // What the policy rejects is a row without a value.
-            false => Call::Fail { id, reason: NOT_FINITE.into() },
-        };
-        Ok((effect, call))
+        Ok((effect, Call::Tell { id, objective, measures: measures.to_vec(), jacobian, extras }))
     }
 
     /// The objective's gradient, which comes first, with the engine's sign.

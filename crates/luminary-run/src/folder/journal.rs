@@ -131,7 +131,7 @@ mod tests {
 
     use luminary::preset::Preset;
     use luminary::problem::ProblemSpec;
-    use luminary::scheduler::Answer;
+    use luminary::scheduler::{Answer, TicketId};
 
     use super::*;
 
@@ -181,6 +181,33 @@ mod tests {
             replay(&disk, &path, &mut again, &mut |_| ()).unwrap();
             assert_eq!(again.n_calls(), n_lines as u64 + 1);
         }
+    }
+
+    #[test]
+    fn numbers_of_every_kind_survive() {
+        let odd = vec![1.0 / 3.0, 5e-324, -0.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        let call = Call::Tell {
+            id: TicketId::new(7),
+            objective: f64::NAN,
+            measures: odd.clone(),
+            jacobian: Some(odd.clone()),
+            extras: vec![odd.clone(), Vec::new()],
+        };
+        let text = serde_json::to_string(&Entry { n_calls: 1, call }).unwrap();
+        let Call::Tell { objective, measures, jacobian, extras, .. } =
+            serde_json::from_str::<Entry>(&text).unwrap().call
+        else {
+            panic!("another call: {text}")
+        };
+        let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        assert!(objective.is_nan());
+        for values in [&measures, &jacobian.unwrap(), &extras[0]] {
+            assert_eq!(bits(values), bits(&odd), "{text}");
+        }
+        assert!(extras[1].is_empty());
+        let word = text.replace("-inf", "many");
+        let error = serde_json::from_str::<Entry>(&word).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("expected a number, NaN, inf or -inf, found \"many\""), "{error}");
     }
 
     #[test]

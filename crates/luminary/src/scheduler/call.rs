@@ -6,6 +6,7 @@ use super::Scheduler;
 use super::ticket::{Answer, TicketId};
 use crate::archive::{Batch, ColumnData};
 use crate::error::CallError;
+use crate::json_floats;
 
 /// A call that changes a scheduler, as a journal keeps it. A scheduler's state follows from its configuration, its seed
 /// and the sequence of these calls; so a checkpoint and the calls made since give the state bit by bit.
@@ -22,14 +23,16 @@ pub enum Call {
         /// The ticket.
         id: TicketId,
         /// Its objective.
+        #[serde(with = "json_floats::one")]
         objective: f64,
         /// Its measures.
+        #[serde(with = "json_floats::list")]
         measures: Vec<f64>,
         /// Its Jacobian, for a gradient ticket.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none", with = "json_floats::maybe_list")]
         jacobian: Option<Vec<f64>>,
         /// The extra columns.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty", with = "json_floats::lists")]
         extras: Vec<Vec<f64>>,
     },
     /// [`Scheduler::fail`].
@@ -49,11 +52,13 @@ pub enum Call {
         /// The solution.
         solution: Vec<f64>,
         /// Its objective.
+        #[serde(with = "json_floats::one")]
         objective: f64,
         /// Its measures.
+        #[serde(with = "json_floats::list")]
         measures: Vec<f64>,
         /// The extra columns.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty", with = "json_floats::lists")]
         extras: Vec<Vec<f64>>,
     },
 }
