@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
 
 mod chromium;
+mod node;
 mod process;
 mod python;
 mod test;
@@ -13,8 +14,10 @@ const USAGE: &str = "usage: cargo xtask <command>
 
 commands:
   test             everything that must hold: formatting, lints, tests, docs, Python
-  test rust        the same without Python
+  test rust        the same without Python and the page of the live view
   test python      the Python package alone
+  test web         the page of the live view alone, in Chromium
+  build web        the page of the live view from its sources; the built files are committed
   tidy             the project's own rules about its files
   bench [name]     benchmarks: engine (default) prints trials with the share of time per stage,
                    trial runs one algorithm on one domain, pyribs compares whole runs of the Python package with
@@ -27,6 +30,8 @@ fn main() -> ExitCode {
         ["test"] => test::all(),
         ["test", "rust"] => test::rust(),
         ["test", "python"] => python::test(),
+        ["test", "web"] => node::test(),
+        ["build", "web"] => node::build(),
         ["tidy"] => tidy::check(),
         ["bench", "pyribs"] => python::bench("compare_ribs.py"),
         ["bench", "archives"] => python::bench("compare_archives.py"),

@@ -7,6 +7,7 @@ mod args_figures;
 #[cfg(feature = "lsi")]
 mod args_lsi;
 mod args_reproduce;
+mod args_serve;
 mod commands;
 mod display;
 mod failure;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Trial(args) => commands::trial(&args),
         Command::Sweep(args) => commands::sweep(&args),
         Command::Show(args) => commands::show(&args),
+        Command::Serve(args) => commands::serve(&args),
         Command::Plot(args) => commands::plot(&args),
         Command::Report(args) => commands::report(&args),
         Command::Reproduce(args) => commands::reproduce(&args),

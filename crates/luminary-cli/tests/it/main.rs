@@ -26,5 +26,7 @@ mod lsi;
 mod minimise;
 mod plot;
 mod reproduce;
+#[cfg(unix)]
+mod serve;
 mod start;
 mod sweep;
