@@ -114,8 +114,8 @@ impl Told {
         if !is_same {
             *self = Self::default();
         }
-        let mut section = Section::default();
-        section.kind = if is_same { SectionKind::Changes } else { SectionKind::Whole };
+        let kind = if is_same { SectionKind::Changes } else { SectionKind::Whole };
+        let mut section = Section { kind, ..Section::default() };
         for slot in 0..cells.len() {
             let cell = cells[slot].index();
             let objective = objectives[slot];
