@@ -1,7 +1,7 @@
 //! What a running run tells those who watch it: its archives, at most twice a second, and only while somebody watches.
 //!
 //! It only looks at the engine, so the run gives the same bits whether it is watched or not
-//! (`tests/it/live.rs` of `luminary-cli`).
+//! (`tests/served/live.rs` of `luminary-serve`).
 
 use std::time::{Duration, Instant};
 
