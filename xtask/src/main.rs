@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
 
 mod chromium;
+mod node;
 mod process;
 mod python;
 mod test;
@@ -14,8 +15,10 @@ const USAGE: &str = "usage: cargo xtask <command>
 
 commands:
   test             everything that must hold: formatting, lints, tests, docs, Python
-  test rust        the same without Python
+  test rust        the same without Python and the page of the live view
   test python      the Python package alone
+  test web         the page of the live view alone, in Chromium
+  build web        the page of the live view from its sources; the built files are committed
   tidy             the project's own rules about its files
   torture          kills runs of every kind at random moments and compares what becomes of them:
                    --minutes 60 for an hour, --seed 7 for the same kills again
@@ -31,6 +34,8 @@ fn main() -> ExitCode {
         ["test"] => test::all(),
         ["test", "rust"] => test::rust(),
         ["test", "python"] => python::test(),
+        ["test", "web"] => node::test(),
+        ["build", "web"] => node::build(),
         ["tidy"] => tidy::check(),
         ["torture", rest @ ..] => torture::torture(rest),
         ["bench", "pyribs"] => python::bench("compare_ribs.py"),

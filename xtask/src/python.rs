@@ -64,7 +64,7 @@ fn install(profile: &str) -> Result<(), String> {
 }
 
 /// A program of this workspace, which cargo puts beside this one.
-fn built_program(name: &str) -> Result<PathBuf, String> {
+pub(crate) fn built_program(name: &str) -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     Ok(own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::process::{cargo, run};
-use crate::{chromium, python, tidy};
+use crate::{chromium, node, python, tidy};
 
 /// What the ordinary build leaves out.
 pub(crate) const FEATURES: &str = "luminary-cli/lsi";
@@ -11,10 +11,11 @@ pub(crate) const FEATURES: &str = "luminary-cli/lsi";
 /// All checks.
 pub(crate) fn all() -> Result<(), String> {
     rust()?;
+    node::test()?;
     python::test()
 }
 
-/// All checks but Python's.
+/// All checks but those of Python and of the live view's page.
 pub(crate) fn rust() -> Result<(), String> {
     tidy::check()?;
     chromium::ensure()?;

@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Sweep(SweepArgs),
     /// Print the figures of a run or sweep
     Show(ShowArgs),
+    /// Watch runs live, in a browser
+    Serve(crate::args_serve::ServeArgs),
     /// Draw runs and sweeps: heatmaps, curves, distributions
     Plot(PlotArgs),
     /// Write one HTML file with figures and a heatmap to explore
@@ -152,6 +154,9 @@ pub(crate) struct RunArgs {
     /// The run folder; by default a new one under runs/
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Watch the run live, in a browser
+    #[arg(long)]
+    pub(crate) serve: bool,
     /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -8,6 +8,7 @@ mod args_figures;
 mod args_lsi;
 mod args_reproduce;
 mod args_settings;
+mod args_serve;
 mod commands;
 mod display;
 mod failure;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Trial(args) => commands::trial(&args),
         Command::Sweep(args) => commands::sweep(&args),
         Command::Show(args) => commands::show(&args),
+        Command::Serve(args) => commands::serve(&args),
         Command::Plot(args) => commands::plot(&args),
         Command::Report(args) => commands::report(&args),
         Command::Reproduce(args) => commands::reproduce(&args),

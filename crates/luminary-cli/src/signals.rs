@@ -26,6 +26,11 @@ pub(crate) fn stop_flag_of_trials() -> Result<StopFlag, Failure> {
     ])
 }
 
+/// A flag that signals raise, for the live view.
+pub(crate) fn stop_flag_of_server() -> Result<StopFlag, Failure> {
+    install(["the live view ends", "the live view ends (again: at once)", "the live view has ended at once"])
+}
+
 /// Catches signals; the messages say what the first, the second and the third will do.
 fn install(messages: [&'static str; 3]) -> Result<StopFlag, Failure> {
     let flag = StopFlag::default();

@@ -6,10 +6,10 @@ use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, MetadataProvider};
 
 /// The regular weight; a subset of Inter, see `assets/fonts/README.md` for its licence.
-pub(crate) const REGULAR: &[u8] = include_bytes!("../assets/fonts/luminary-sans-regular.otf");
+pub const REGULAR: &[u8] = include_bytes!("../assets/fonts/luminary-sans-regular.otf");
 
 /// The semi-bold weight.
-pub(crate) const SEMIBOLD: &[u8] = include_bytes!("../assets/fonts/luminary-sans-semibold.otf");
+pub const SEMIBOLD: &[u8] = include_bytes!("../assets/fonts/luminary-sans-semibold.otf");
 
 /// The family as SVG attribute: the embedded font, then what comes closest to it on a reader's machine.
 pub(crate) const FAMILY: &str = "Luminary Sans, Inter, Helvetica Neue, Arial, Liberation Sans, sans-serif";

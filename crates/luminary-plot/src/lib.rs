@@ -63,6 +63,7 @@ pub use comparison::{Comparison, NamedArchive, alpha_blend, comparison};
 pub use curves::{CurvePanel, Curves, Markers, Series, curves};
 pub use error::PlotError;
 pub use figure::{Figure, Style};
+pub use font::{REGULAR as FONT_REGULAR, SEMIBOLD as FONT_SEMIBOLD};
 pub use goal::Goal;
 pub use heatmap::{Heatmap, heatmap};
 pub use interval::{Estimate, estimate};

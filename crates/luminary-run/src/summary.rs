@@ -98,7 +98,7 @@ impl Summary {
     pub fn read(folder: &Path) -> Result<Self, RunError> {
         let config = Manifest::read(folder)?.config;
         let path = folder.join(METRICS);
-        let rows = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
+        let rows = MetricsLog::read_tail(&path).map_err(RunError::io("read", &path))?;
         let written: Option<Self> = match folder.join(SUMMARY) {
             path if path.exists() => Some(read_json(&Disk::default(), &path)?),
             _ => None,

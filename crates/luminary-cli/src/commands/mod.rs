@@ -11,6 +11,7 @@ mod plot;
 mod reproduce;
 mod run;
 mod scaffold;
+mod serve;
 mod sweep;
 mod write;
 
@@ -24,6 +25,7 @@ pub(crate) use merge::merge;
 pub(crate) use plot::{plot, read_range, read_size, report};
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::{causes, demo, resume, run};
+pub(crate) use serve::serve;
 pub(crate) use sweep::{sweep, trial};
 pub(crate) use write::{completions, export, init};
 

@@ -25,14 +25,16 @@ pub(crate) fn demo(args: &DemoArgs) -> Outcome {
     let mut overrides: Vec<_> = demo.map(|(key, value)| Override::new("demo", key, value)).into();
     overrides.extend(args.overrides());
     let config = RunConfig::read(None, &overrides)?;
-    start(&args.out.clone().unwrap_or_else(|| unused_folder("demo")), config, args.quiet)
+    let out = args.out.clone().unwrap_or_else(|| unused_folder("demo"));
+    start(&out, config, LiveView::Off, args.quiet)
 }
 
 pub(crate) fn run(args: &RunArgs) -> Outcome {
     let settings = read_settings(&args.config)?;
     let config = settings.config;
     let named = args.out.clone().or_else(|| settings.out.map(PathBuf::from));
-    start(&named.unwrap_or_else(|| folder_for(&config)), config, args.quiet)
+    let view = if args.serve { LiveView::On } else { LiveView::Off };
+    start(&named.unwrap_or_else(|| folder_for(&config)), config, view, args.quiet)
 }
 
 /// A new folder under runs/ that is named after the run.
@@ -42,9 +44,21 @@ pub(super) fn folder_for(config: &RunConfig) -> PathBuf {
     unused_folder(&format!("{name}-{}-seed{}", config.algorithm.preset, config.run.seed))
 }
 
-fn start(out: &Path, config: RunConfig, quiet: bool) -> Outcome {
+/// Whether a run is served to browsers while it runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LiveView {
+    On,
+    Off,
+}
+
+fn start(out: &Path, config: RunConfig, view: LiveView, quiet: bool) -> Outcome {
     let stop = signals::stop_flag()?;
-    execute_and_print(Run::create(out, config)?, &stop, quiet)
+    let run = Run::create(out, config)?;
+    let _serving = match view {
+        LiveView::On => Some(super::serve::beside(out)?),
+        LiveView::Off => None,
+    };
+    execute_and_print(run, &stop, quiet)
 }
 
 pub(crate) fn resume(args: &ResumeArgs) -> Outcome {

@@ -26,6 +26,8 @@ mod lsi;
 mod minimise;
 mod plot;
 mod reproduce;
+#[cfg(unix)]
+mod serve;
 mod start;
 mod sweep;
 #[cfg(unix)]

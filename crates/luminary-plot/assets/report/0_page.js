@@ -19,18 +19,6 @@ element("theme").addEventListener("click", () => {
 systemIsDark.addEventListener("change", themeChanged);
 element("theme").textContent = isDark() ? "Light" : "Dark";
 
-// --- Numbers for people ---------------------------------------------------------------------------------------------
-
-function format(value, digits) {
-  if (!Number.isFinite(value)) return String(value).replace("Infinity", "∞").replace("-", "−");
-  const size = Math.abs(value);
-  const plain = value === 0 || (size >= 1e-4 && size < 1e9);
-  const text = plain
-    ? String(Number(value.toPrecision(digits)))
-    : value.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e");
-  return text.replace(/-/g, "−");
-}
-
 // --- Curves -----------------------------------------------------------------------------------------------------------
 // A panel carries its frame in pixels and its ranges; each line carries its name. That is enough to read values off it.
 

@@ -1,17 +1,5 @@
 // What the colours of the heatmap show: the objective, or another number of each elite.
 
-// The same rule as in figures: an end that lies far beyond the outermost hundredth of the values is an outlier.
-function withoutOutliers(values) {
-  const sorted = Array.from(values).filter(Number.isFinite).sort((a, b) => a - b);
-  if (!sorted.length) return [0, 1];
-  const tail = Math.round((sorted.length - 1) * 0.01);
-  const [min, max] = [sorted[0], sorted[sorted.length - 1]];
-  const [low, high] = [sorted[tail], sorted[sorted.length - 1 - tail]];
-  const reach = 0.5 * (high - low);
-  const ends = reach > 0 ? [low - min > reach ? low : min, max - high > reach ? high : max] : [min, max];
-  return ends[1] > ends[0] ? ends : [ends[0] - 0.5, ends[0] + 0.5];
-}
-
 function everyNth(rows, start, step) {
   return Float64Array.from({ length: nElites }, (_, elite) => rows[start + elite * step]);
 }

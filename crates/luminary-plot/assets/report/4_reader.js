@@ -113,19 +113,10 @@ function select(tile) {
   say(tile);
 }
 
-function tileAt(event) {
-  const box = canvas.getBoundingClientRect();
-  const scale = canvas.width / box.width;
-  const x = (event.clientX - box.left) * scale - view.left;
-  const y = (event.clientY - box.top) * scale - view.top;
-  if (x < 0 || y < 0 || x >= view.width || y >= view.height) return -1;
-  return view.owner[Math.floor(y) * view.width + Math.floor(x)];
-}
-
-map.addEventListener("pointermove", (event) => show(tileAt(event)));
+map.addEventListener("pointermove", (event) => show(tileAt(canvas, view, event)));
 map.addEventListener("pointerleave", () => show(-1));
 map.addEventListener("click", (event) => {
-  const tile = tileAt(event);
+  const tile = tileAt(canvas, view, event);
   if (tile < 0) return;
   shown = tile;
   pin(tile);
@@ -187,7 +178,7 @@ function chooseAxes() {
   axes = choice;
   element("axis-x").value = axes[0];
   element("axis-y").value = axes[1];
-  model = makeModel(axes[0], axes[1]);
+  model = makeModel(archive, axes[0], axes[1]);
   shown = pinned = -1;
   draw();
   showDetails(-1);
@@ -227,7 +218,7 @@ function relayout() {
   showDetails(pinned >= 0 ? pinned : shown);
 }
 
-model = makeModel(axes[0], axes[1]);
+model = makeModel(archive, axes[0], axes[1]);
 relayout();
 window.addEventListener("resize", relayout);
 document.fonts.ready.then(draw);

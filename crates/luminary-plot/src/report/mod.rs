@@ -18,16 +18,20 @@ use crate::font;
 use crate::scale::number;
 use crate::svg::escape;
 
-/// Plain JavaScript without dependencies; the parts share one scope.
+/// Plain JavaScript without dependencies; the parts share one scope. The first are modules of the live view, too.
 const SCRIPT_OF_ARCHIVE: &str = concat!(
+    include_str!("../../assets/shared/tiles.js"),
+    include_str!("../../assets/shared/drawing.js"),
     include_str!("../../assets/report/1_archive.js"),
     include_str!("../../assets/report/2_picture.js"),
     include_str!("../../assets/report/3_colors.js"),
     include_str!("../../assets/report/4_reader.js"),
 );
 /// What pages without an archive need too.
-const SCRIPT_OF_PAGE: &str = include_str!("../../assets/report/0_page.js");
-const STYLE_SHEET: &str = include_str!("../../assets/report/report.css");
+const SCRIPT_OF_PAGE: &str =
+    concat!(include_str!("../../assets/shared/numbers.js"), include_str!("../../assets/report/0_page.js"));
+const STYLE_SHEET: &str =
+    concat!(include_str!("../../assets/shared/theme.css"), include_str!("../../assets/report/report.css"));
 
 /// What a report shows.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +99,7 @@ pub enum Precision {
 pub fn report(spec: &Report, style: &Style) -> Result<String, PlotError> {
     let explorer = spec.archive.as_ref().map(|archive| explorer(archive, style)).transpose()?.unwrap_or_default();
     let of_archive = if spec.archive.is_some() { SCRIPT_OF_ARCHIVE } else { "" };
-    let script = format!("(function () {{\n\"use strict\";\n{SCRIPT_OF_PAGE}{of_archive}}})();\n");
+    let script = format!("(function () {{\n\"use strict\";\n{}}})();\n", in_one_scope(SCRIPT_OF_PAGE, of_archive));
     let style_sheet = font_faces() + STYLE_SHEET;
     let mut page = String::new();
     let _ = write!(
@@ -137,6 +141,12 @@ pub fn report(spec: &Report, style: &Style) -> Result<String, PlotError> {
         version = env!("CARGO_PKG_VERSION"),
     );
     Ok(page)
+}
+
+/// Scripts, some of which are modules, as parts of one scope: there, nothing is exported and nothing imported.
+fn in_one_scope(page: &str, archive: &str) -> String {
+    let lines = page.lines().chain(archive.lines()).filter(|line| !line.starts_with("import "));
+    lines.flat_map(|line| [line.strip_prefix("export ").unwrap_or(line), "\n"]).collect()
 }
 
 /// Nothing may be loaded; only this script and this style sheet may run.

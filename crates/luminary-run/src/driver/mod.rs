@@ -1,5 +1,6 @@
 //! The driver: runs the engine, keeps the run folder up to date, and stops when asked to.
 
+mod broadcast;
 mod ledger;
 mod recorder;
 mod restore;
@@ -16,6 +17,7 @@ use crate::disk::Disk;
 use crate::error::RunError;
 use crate::evaluate::{Evaluator, Place};
 use crate::export;
+use crate::folder::live::clear_live;
 use crate::folder::{CheckpointFileError, FailureLog, JOURNAL, Manifest, MeasuresSeen, RunFolder, SUMMARY, State};
 use crate::start::Elites;
 use crate::stop::StopFlag;
@@ -165,6 +167,8 @@ impl Run {
     pub fn resume_on(disk: Disk, path: &Path, options: ResumeOptions) -> Result<Self, RunError> {
         let threads = options.threads.map(check_threads).transpose()?;
         let (folder, mut manifest) = RunFolder::open_on(disk.clone(), path)?;
+        // What watchers of a process that was killed have left; whoever cannot watch misses nothing but the view.
+        let _ = clear_live(path);
         let run = &mut manifest.config.run;
         let old = run.clone();
         run.iterations = options.iterations.unwrap_or(run.iterations);

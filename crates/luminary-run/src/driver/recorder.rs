@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use luminary::archive::Acceptance;
 use luminary::scheduler::{Observer, Scheduler};
 
+use super::broadcast::{Broadcast, Wish};
 use super::{Ledger, Note, Progress, Watch};
 use crate::config::RunConfig;
 use crate::error::RunError;
@@ -33,6 +34,7 @@ pub(super) struct Recorder<'a> {
     pending: Option<JoinHandle<Result<(), RunError>>>,
     stop: &'a StopFlag,
     watch: &'a mut dyn Watch,
+    broadcast: Broadcast<'a>,
     faults_path: PathBuf,
     /// Notes about the evaluator that were shown.
     n_faults_shown: usize,
@@ -81,6 +83,7 @@ impl<'a> Recorder<'a> {
             pending: None,
             stop,
             watch,
+            broadcast: Broadcast::new(folder),
             faults_path: folder.file(FAULTS),
             n_faults_shown: 0,
             error: None,
@@ -111,6 +114,9 @@ impl<'a> Recorder<'a> {
         }
         if before == 0 {
             self.note_if_nothing_accepted(scheduler);
+        }
+        if self.broadcast.look(now, scheduler, seconds) == Wish::Stop {
+            self.stop.request();
         }
         self.watch.iteration(&Progress {
             scheduler,

@@ -120,7 +120,7 @@ impl MetricsLog {
 }
 
 /// The rows without lines that are damaged, unfinished or out of order, each with the offset of its end.
-fn complete_rows(bytes: &[u8]) -> impl Iterator<Item = (MetricsRow, usize)> + '_ {
+pub(super) fn complete_rows(bytes: &[u8]) -> impl Iterator<Item = (MetricsRow, usize)> + '_ {
     let mut end = 0;
     let mut last = None;
     bytes.split_inclusive(|&byte| byte == b'\n').filter_map(move |line| {

@@ -13,6 +13,8 @@
 //! archive.parquet    the archive the emitters search, at the end or when the run was stopped
 //! result.parquet     the elitist archive of everything ever found: what a run is judged by
 //! summary.json       the final figures; written last, so a folder with a finished one is complete
+//! live.bin           changes of the archives of a running run; only there while somebody watches it
+//! .watched           touched by whoever watches; .stop asks a running run to stop
 //! .lock              locked by the process that works on the folder; the lock goes with the process
 //! ```
 
@@ -22,10 +24,12 @@ mod difference;
 mod failures;
 mod journal;
 mod json;
+pub mod live;
 mod lock;
 mod manifest;
 mod measures;
 mod metrics;
+mod metrics_tail;
 pub(crate) mod number;
 mod state;
 

@@ -1,0 +1,375 @@
+//! The live file: what changed in the archives of a running run, for whoever watches it.
+//!
+//! It is there only while somebody watches: a watcher touches [`WATCHED`], the driver looks at it now and then and
+//! appends frames to [`LIVE`], and removes both when the run ends. A run neither needs the file nor reads it, and one
+//! that cannot be written is no fault of the run.
+//!
+//! Layout: the magic bytes `LUMILIV1`, the generation of the file (u64), then frames. A frame is the length of its
+//! content (u32), the CRC-32 of it (u32) and the content: iteration (u64), evaluations (u64), seconds (f64), then a
+//! section for the result archive and one for the archive that is searched. A section is its kind (u32) and its number of
+//! rows (u32), then cells (u32), objectives (f64) and thresholds (f64), column by column. All of it is little-endian.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Name of the live file.
+pub const LIVE: &str = "live.bin";
+/// Name of the file that is touched by whoever watches a run.
+pub const WATCHED: &str = ".watched";
+/// Name of the file whose presence asks a run to stop.
+pub const STOP: &str = ".stop";
+
+const MAGIC: &[u8; 8] = b"LUMILIV1";
+const HEADER_LEN: u64 = 16;
+/// How long a touch counts.
+const WATCH_LASTS: Duration = Duration::from_secs(10);
+/// A file of this many bytes is begun anew.
+const MAX_FILE: u64 = 256 << 20;
+/// A longer frame cannot be one: archives have fewer cells.
+const MAX_FRAME: u32 = 1 << 30;
+
+/// What a section says of an archive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SectionKind {
+    /// Nothing: the archive has no cells, or is the same as the other.
+    #[default]
+    Absent,
+    /// All occupied cells.
+    Whole,
+    /// Cells that have changed since the frame before.
+    Changes,
+}
+
+/// Cells of an archive. Objectives and thresholds are the engine's: higher is better.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// Which cells.
+    pub kind: SectionKind,
+    /// The cells.
+    pub cells: Vec<u32>,
+    /// The objectives of their elites.
+    pub objectives: Vec<f64>,
+    /// Their thresholds.
+    pub thresholds: Vec<f64>,
+}
+
+/// The archives after an iteration, as far as they changed since the frame before.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Frame {
+    /// Iterations done.
+    pub iteration: u64,
+    /// Evaluations done.
+    pub evaluations: u64,
+    /// Time spent, of all processes that worked on the run.
+    pub seconds: f64,
+    /// The result archive.
+    pub result: Section,
+    /// The archive that is searched.
+    pub search: Section,
+}
+
+/// Says that somebody watches the run in this folder, for the next seconds.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn touch_watched(folder: &Path) -> io::Result<()> {
+    // Never through a link: it could lead anywhere.
+    let path = folder.join(WATCHED);
+    if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("expected a file, found something else"));
+    }
+    let file = File::options().write(true).create(true).truncate(false).open(&path)?;
+    file.set_modified(SystemTime::now())
+}
+
+/// Whether somebody has said so lately.
+pub fn is_watched(folder: &Path) -> bool {
+    let touched = fs::symlink_metadata(folder.join(WATCHED)).and_then(|found| found.modified());
+    // A clock that was set back makes a touch lie in the future; it counts.
+    touched.is_ok_and(|touched| touched.elapsed().is_ok_and(|age| age < WATCH_LASTS) || touched > SystemTime::now())
+}
+
+/// Writes frames to the live file of a run.
+#[derive(Debug)]
+pub struct LiveWriter {
+    file: File,
+    written: u64,
+}
+
+impl LiveWriter {
+    /// Begins a new file in the run folder. Its first frame must be whole.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn create(folder: &Path) -> io::Result<Self> {
+        let path = folder.join(LIVE);
+        let temporary = folder.join(format!(".{LIVE}.tmp"));
+        for leftover in [&temporary, &path] {
+            remove_if_there(leftover)?;
+        }
+        let mut file = File::options().append(true).create_new(true).open(&temporary)?;
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let generation = since_1970.as_nanos() as u64;
+        file.write_all(&[&MAGIC[..], &generation.to_le_bytes()].concat())?;
+        fs::rename(&temporary, &path)?;
+        Ok(Self { file, written: HEADER_LEN })
+    }
+
+    /// Appends a frame.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or is full: then a new one must be begun.
+    pub fn append(&mut self, frame: &Frame) -> io::Result<()> {
+        let content = encode(frame);
+        self.written += content.len() as u64 + 8;
+        if self.written > MAX_FILE && frame.result.kind == SectionKind::Changes {
+            return Err(io::Error::other("the live file is full"));
+        }
+        let length = u32::try_from(content.len()).map_err(io::Error::other)?;
+        let checksum = crc32fast::hash(&content);
+        self.file.write_all(&[&length.to_le_bytes()[..], &checksum.to_le_bytes(), &content].concat())
+    }
+}
+
+/// Removes what a watched run left behind, and a request to stop that is no longer one.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn clear_live(folder: &Path) -> io::Result<()> {
+    [LIVE, WATCHED, STOP].iter().try_for_each(|name| remove_if_there(&folder.join(name)))
+}
+
+/// Asks the run in this folder to stop after its iteration, with everything saved.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn request_stop(folder: &Path) -> io::Result<()> {
+    match File::options().write(true).create_new(true).open(folder.join(STOP)) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Whether somebody has asked the run in this folder to stop; the request is taken back.
+pub(crate) fn take_stop(folder: &Path) -> bool {
+    fs::remove_file(folder.join(STOP)).is_ok()
+}
+
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Reads frames of a live file as they come.
+#[derive(Debug)]
+pub struct LiveReader {
+    path: PathBuf,
+    generation: Option<u64>,
+    offset: u64,
+}
+
+/// What is new in a live file.
+#[derive(Debug, Default, PartialEq)]
+pub struct News {
+    /// Which file the frames are of; another one than before begins with whole archives.
+    pub generation: Option<u64>,
+    /// The frames that came since the last look.
+    pub frames: Vec<Frame>,
+}
+
+impl LiveReader {
+    /// Reads the live file of a run folder from its beginning.
+    pub fn new(folder: &Path) -> Self {
+        Self { path: folder.join(LIVE), generation: None, offset: HEADER_LEN }
+    }
+
+    /// Reads what is complete since the last look. Without a file there is nothing.
+    ///
+    /// # Errors
+    /// A file that does not read, or that is none of ours.
+    pub fn read(&mut self) -> io::Result<News> {
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(News::default()),
+            Err(error) => return Err(error),
+        };
+        let mut header = [0; HEADER_LEN as usize];
+        file.read_exact(&mut header)?;
+        let (magic, generation) = header.split_at(8);
+        if magic != MAGIC {
+            return Err(io::Error::other("expected a live file, found something else"));
+        }
+        let generation = u64::from_le_bytes(generation.try_into().expect("eight bytes"));
+        if self.generation != Some(generation) {
+            self.generation = Some(generation);
+            self.offset = HEADER_LEN;
+        }
+        file.seek(SeekFrom::Start(self.offset))?;
+        let mut frames = Vec::new();
+        while let Some((frame, length)) = read_frame(&mut file)? {
+            self.offset += length;
+            frames.push(frame);
+        }
+        Ok(News { generation: Some(generation), frames })
+    }
+}
+
+/// The next frame with its length; nothing if it is not complete yet.
+fn read_frame(file: &mut File) -> io::Result<Option<(Frame, u64)>> {
+    let mut head = [0; 8];
+    if let Err(error) = file.read_exact(&mut head) {
+        return if error.kind() == io::ErrorKind::UnexpectedEof { Ok(None) } else { Err(error) };
+    }
+    let [length, checksum] = [0, 4].map(|at| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes")));
+    if length > MAX_FRAME {
+        return Err(io::Error::other(format!("expected a frame, found a length of {length} bytes")));
+    }
+    let mut content = Vec::new();
+    file.take(length.into()).read_to_end(&mut content)?;
+    if content.len() < length as usize {
+        return Ok(None);
+    }
+    if crc32fast::hash(&content) != checksum {
+        return Err(io::Error::other("expected a frame, found other bytes"));
+    }
+    let frame = decode(&content).ok_or_else(|| io::Error::other("expected a frame, found one that is cut short"))?;
+    Ok(Some((frame, 8 + u64::from(length))))
+}
+
+fn encode(frame: &Frame) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(40 + 20 * (frame.result.cells.len() + frame.search.cells.len()));
+    bytes.extend_from_slice(&frame.iteration.to_le_bytes());
+    bytes.extend_from_slice(&frame.evaluations.to_le_bytes());
+    bytes.extend_from_slice(&frame.seconds.to_le_bytes());
+    for section in [&frame.result, &frame.search] {
+        let kind: u32 = match section.kind {
+            SectionKind::Absent => 0,
+            SectionKind::Whole => 1,
+            SectionKind::Changes => 2,
+        };
+        bytes.extend_from_slice(&kind.to_le_bytes());
+        bytes.extend_from_slice(&(section.cells.len() as u32).to_le_bytes());
+        section.cells.iter().for_each(|cell| bytes.extend_from_slice(&cell.to_le_bytes()));
+        section.objectives.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+        section.thresholds.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+    }
+    bytes
+}
+
+fn decode(mut bytes: &[u8]) -> Option<Frame> {
+    let rest = &mut bytes;
+    let iteration = u64::from_le_bytes(take(rest)?);
+    let evaluations = u64::from_le_bytes(take(rest)?);
+    let seconds = f64::from_le_bytes(take(rest)?);
+    let result = decode_section(rest)?;
+    let search = decode_section(rest)?;
+    rest.is_empty().then_some(Frame { iteration, evaluations, seconds, result, search })
+}
+
+fn decode_section(rest: &mut &[u8]) -> Option<Section> {
+    let kind = match u32::from_le_bytes(take(rest)?) {
+        0 => SectionKind::Absent,
+        1 => SectionKind::Whole,
+        2 => SectionKind::Changes,
+        _ => return None,
+    };
+    let n = u32::from_le_bytes(take(rest)?) as usize;
+    // Each row has twenty bytes; no more is reserved than is there.
+    if rest.len() / 20 < n {
+        return None;
+    }
+    let cells = (0..n).map(|_| take(rest).map(u32::from_le_bytes)).collect::<Option<_>>()?;
+    let objectives = (0..n).map(|_| take(rest).map(f64::from_le_bytes)).collect::<Option<_>>()?;
+    let thresholds = (0..n).map(|_| take(rest).map(f64::from_le_bytes)).collect::<Option<_>>()?;
+    Some(Section { kind, cells, objectives, thresholds })
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, left) = rest.split_first_chunk::<N>()?;
+    *rest = left;
+    Some(*taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn frame(iteration: u64, kind: SectionKind, cells: &[u32]) -> Frame {
+        let section = Section {
+            kind,
+            cells: cells.to_vec(),
+            objectives: cells.iter().map(|&cell| f64::from(cell) + 0.5).collect(),
+            thresholds: cells.iter().map(|_| f64::NEG_INFINITY).collect(),
+        };
+        Frame { iteration, evaluations: 3 * iteration, seconds: 0.25, result: section, search: Section::default() }
+    }
+
+    #[test]
+    fn frames_are_read_as_they_come_and_a_new_file_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut reader = LiveReader::new(folder.path());
+        assert_eq!(reader.read().unwrap(), News::default());
+        let mut writer = LiveWriter::create(folder.path()).unwrap();
+        let frames = [frame(1, SectionKind::Whole, &[3, 7]), frame(2, SectionKind::Changes, &[7])];
+        writer.append(&frames[0]).unwrap();
+        let first = reader.read().unwrap();
+        assert_eq!(first.frames, frames[..1]);
+        assert!(reader.read().unwrap().frames.is_empty());
+        writer.append(&frames[1]).unwrap();
+        assert_eq!(reader.read().unwrap().frames, frames[1..]);
+        LiveWriter::create(folder.path()).unwrap().append(&frames[0]).unwrap();
+        let other = reader.read().unwrap();
+        assert!(other.frames == frames[..1] && other.generation != first.generation);
+        clear_live(folder.path()).unwrap();
+        assert_eq!(reader.read().unwrap(), News::default());
+    }
+
+    #[test]
+    fn a_frame_cut_anywhere_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = LiveWriter::create(folder.path()).unwrap();
+        writer.append(&frame(1, SectionKind::Whole, &[1, 2, 3])).unwrap();
+        let bytes = fs::read(folder.path().join(LIVE)).unwrap();
+        for length in HEADER_LEN as usize..bytes.len() {
+            fs::write(folder.path().join(LIVE), &bytes[..length]).unwrap();
+            assert!(LiveReader::new(folder.path()).read().unwrap().frames.is_empty(), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_touch_counts_and_is_not_made_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_watched(folder.path()));
+        touch_watched(folder.path()).unwrap();
+        assert!(is_watched(folder.path()));
+        let old = SystemTime::now() - 2 * WATCH_LASTS;
+        File::options().write(true).open(folder.path().join(WATCHED)).unwrap().set_modified(old).unwrap();
+        assert!(!is_watched(folder.path()));
+        request_stop(folder.path()).unwrap();
+        assert!(take_stop(folder.path()) && !take_stop(folder.path()));
+        clear_live(folder.path()).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink("/nowhere", folder.path().join(WATCHED)).unwrap();
+            assert!(touch_watched(folder.path()).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = decode(&bytes);
+            let folder = tempfile::tempdir().unwrap();
+            let file = [&MAGIC[..], &[7; 8], &(bytes.len() as u32).to_le_bytes(), &crc32fast::hash(&bytes).to_le_bytes(), &bytes];
+            fs::write(folder.path().join(LIVE), file.concat()).unwrap();
+            let _ = LiveReader::new(folder.path()).read();
+        }
+    }
+}

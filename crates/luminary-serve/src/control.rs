@@ -1,0 +1,120 @@
+//! What whoever looks may also do, if it is allowed: stop a run, resume it, have an elite drawn.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::body::Bytes;
+use luminary_run::elite::{Choice, find, render};
+use luminary_run::export::Which;
+use luminary_run::folder::live::request_stop;
+use luminary_run::folder::{FolderLock, State};
+use thiserror::Error;
+
+use crate::saved::{SavedRun, SavedRuns};
+
+/// Pictures that are kept.
+const N_KEPT: usize = 8;
+/// Bytes of a picture, at most.
+const MAX_PICTURE: u64 = 32 << 20;
+
+/// Why something was not done.
+#[derive(Debug, Error)]
+pub(crate) enum ControlError {
+    #[error("expected a run that is running, found one that is not")]
+    NotRunning,
+    #[error("expected a run that was stopped or failed, found one that is running or finished")]
+    NotResumable,
+    #[error("expected a command in the section [render] of the run's configuration, found none")]
+    NoCommand,
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<io::Error> for ControlError {
+    fn from(error: io::Error) -> Self {
+        Self::Other(error.to_string())
+    }
+}
+
+/// Asks a run to stop after its iteration, with everything saved.
+///
+/// # Errors
+/// A run that nobody works on, or a folder that cannot be written.
+pub(crate) fn stop(folder: &Path) -> Result<(), ControlError> {
+    match FolderLock::is_held(folder) {
+        true => Ok(request_stop(folder)?),
+        false => Err(ControlError::NotRunning),
+    }
+}
+
+/// Resumes a run in a process of its own, which goes on when the server ends.
+///
+/// # Errors
+/// A run that is running or finished, or a program that does not start.
+pub(crate) fn resume(program: &Path, folder: &Path) -> Result<(), ControlError> {
+    match State::read(folder) {
+        Ok(State::Created | State::Interrupted | State::Failed { .. }) => {}
+        Ok(State::Running | State::Finished) => return Err(ControlError::NotResumable),
+        Err(error) => return Err(ControlError::Other(error.to_string())),
+    }
+    let mut command = Command::new(program);
+    command.arg("resume").arg("--quiet").arg("--").arg(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Ctrl-C in the server's terminal is not meant for the run.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn()?;
+    // Somebody has to hear that it ended; why it did is in the folder.
+    std::thread::spawn(move || child.wait());
+    Ok(())
+}
+
+/// Pictures of elites, drawn once.
+#[derive(Debug, Default)]
+pub(crate) struct Pictures {
+    kept: Mutex<BTreeMap<(PathBuf, String, usize), Bytes>>,
+    /// One command runs at a time.
+    drawing: Mutex<()>,
+}
+
+impl Pictures {
+    /// Has the elite of a cell of the result archive drawn by the command of the run's own configuration.
+    ///
+    /// # Errors
+    /// A run without such a command, a cell without an elite, and a command that fails or writes too much.
+    pub(crate) fn draw(&self, saved_runs: &SavedRuns, folder: &Path, cell: usize) -> Result<Bytes, ControlError> {
+        let _turn = self.drawing.lock().unwrap_or_else(PoisonError::into_inner);
+        let saved = saved_runs.load(folder).map_err(|error| ControlError::Other(error.to_string()))?;
+        let key = (folder.to_owned(), saved.tag.clone(), cell);
+        if let Some(picture) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(picture.clone());
+        }
+        let picture = draw(&saved, cell)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= N_KEPT {
+            kept.pop_first();
+        }
+        kept.insert(key, picture.clone());
+        Ok(picture)
+    }
+}
+
+fn draw(saved: &Arc<SavedRun>, cell: usize) -> Result<Bytes, ControlError> {
+    let config = saved.config.render.as_ref().ok_or(ControlError::NoCommand)?;
+    let archive = saved.archive(Which::Result);
+    let elite = find(archive, saved.config.goal(), &Choice::Cell(vec![cell]));
+    let elite = elite.map_err(|error| ControlError::Other(error.to_string()))?;
+    let folder = tempfile::tempdir()?;
+    // Programs look at how a name ends; one that writes another format is recognised by its bytes.
+    let path = folder.path().join("elite.png");
+    render(config, &elite, &path).map_err(|error| ControlError::Other(error.to_string()))?;
+    let length = std::fs::metadata(&path)?.len();
+    if length > MAX_PICTURE {
+        let message = format!("expected a picture of at most {MAX_PICTURE} bytes, found {length}");
+        return Err(ControlError::Other(message));
+    }
+    Ok(std::fs::read(&path)?.into())
+}

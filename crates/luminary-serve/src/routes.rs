@@ -1,0 +1,332 @@
+//! What can be asked for.
+
+use std::path::{Path as FsPath, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use luminary_run::elite::{Choice, find};
+use luminary_run::export::Which;
+use luminary_run::folder::Manifest;
+use luminary_run::folder::live::LIVE;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::answer::{digest, failure, json, plain, tagged};
+use crate::assets;
+use crate::control::{self, ControlError, Pictures};
+use crate::guard::{self, Guard};
+use crate::library::Library;
+use crate::live::LiveRuns;
+use crate::options::{Control, Options};
+use crate::picture::{self, Column, Since};
+use crate::pulse::Pulses;
+use crate::run;
+use crate::saved::SavedRuns;
+
+/// A list that is younger than this is good enough for whoever asks without an open page.
+const LIST_LASTS: Duration = Duration::from_millis(400);
+
+/// What all requests share.
+pub(crate) struct Context {
+    library: Arc<Library>,
+    refreshed: Mutex<Option<Instant>>,
+    saved: SavedRuns,
+    live: LiveRuns,
+    pulses: Arc<Pulses>,
+    control: Control,
+    pictures: Pictures,
+}
+
+type Shared = State<Arc<Context>>;
+
+impl Context {
+    pub(crate) fn new(options: Options) -> Arc<Self> {
+        let library = Arc::new(Library::new(options.folders));
+        Arc::new(Self {
+            pulses: Pulses::new(Arc::clone(&library)),
+            library,
+            refreshed: Mutex::default(),
+            saved: SavedRuns::default(),
+            live: LiveRuns::default(),
+            control: options.control,
+            pictures: Pictures::default(),
+        })
+    }
+
+    /// The folder of a run; a server that was just started looks first.
+    fn folder(&self, id: &str) -> Result<PathBuf, Refusal> {
+        if self.library.line(id).is_none() {
+            self.refresh();
+        }
+        self.library
+            .folder(id)
+            .ok_or_else(|| Refusal(StatusCode::NOT_FOUND, "expected a run, found none with this id".into()))
+    }
+
+    fn refresh(&self) {
+        let mut refreshed = self.refreshed.lock().unwrap_or_else(PoisonError::into_inner);
+        if refreshed.is_none_or(|last| last.elapsed() > LIST_LASTS) {
+            self.library.refresh();
+            *refreshed = Some(Instant::now());
+        }
+    }
+}
+
+/// All routes, each behind the guard.
+pub(crate) fn router(context: Arc<Context>, guard: Guard) -> Router {
+    Router::new()
+        .route("/", get(assets::page))
+        .route("/assets/{name}", get(assets::asset))
+        .route("/favicon.ico", get(|| async { plain(StatusCode::NO_CONTENT, "image/x-icon", "") }))
+        .route("/api/runs", get(list))
+        .route("/api/events", get(events))
+        .route("/api/palette", get(assets::palette))
+        .route("/api/runs/{id}", get(details))
+        .route("/api/runs/{id}/metrics", get(metrics))
+        .route("/api/runs/{id}/failures", get(failures))
+        .route("/api/runs/{id}/saved", get(saved))
+        .route("/api/runs/{id}/cells", get(cells))
+        .route("/api/runs/{id}/elite", get(elite))
+        .route("/api/runs/{id}/stop", post(stop))
+        .route("/api/runs/{id}/resume", post(resume))
+        .route("/api/runs/{id}/replay", post(replay))
+        .fallback(|| async { failure(StatusCode::NOT_FOUND, "expected an address of this server, found another") })
+        .layer(middleware::from_fn_with_state(Arc::new(guard), guard::check))
+        .with_state(context)
+}
+
+/// Why a request has no answer.
+struct Refusal(StatusCode, String);
+
+impl From<ControlError> for Refusal {
+    fn from(error: ControlError) -> Self {
+        let status = match error {
+            ControlError::NotRunning | ControlError::NotResumable | ControlError::NoCommand => StatusCode::CONFLICT,
+            ControlError::Other(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        Self(status, error.to_string())
+    }
+}
+
+fn unreadable(error: impl ToString) -> Refusal {
+    Refusal(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
+}
+
+/// Reads files on a thread that may wait for them.
+async fn on_files(work: impl FnOnce() -> Result<Response, Refusal> + Send + 'static) -> Response {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(Refusal(status, message))) => failure(status, message),
+        // A panic was reported by the thread; the server goes on.
+        Err(_) => failure(StatusCode::INTERNAL_SERVER_ERROR, "the server failed to answer; its terminal says why"),
+    }
+}
+
+async fn list(State(context): Shared, headers: HeaderMap) -> Response {
+    on_files(move || {
+        context.refresh();
+        let list = context.library.list();
+        Ok(tagged(&headers, "application/json", &list.tag, list.json.clone()))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+struct EventsQuery {
+    run: Option<String>,
+}
+
+async fn events(State(context): Shared, Query(query): Query<EventsQuery>) -> Response {
+    context.pulses.subscribe(query.run)
+}
+
+async fn details(State(context): Shared, Path(id): Path<String>) -> Response {
+    on_files(move || {
+        let folder = context.folder(&id)?;
+        let details = run::details(&folder).map_err(unreadable)?;
+        let can_act = context.control != Control::Refused;
+        Ok(json(&json!({ "line": context.library.line(&id).as_deref(), "details": details, "can_act": can_act })))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+struct MetricsQuery {
+    #[serde(default)]
+    from: u64,
+}
+
+async fn metrics(State(context): Shared, Path(id): Path<String>, Query(query): Query<MetricsQuery>) -> Response {
+    on_files(move || {
+        let bytes = run::metrics(&context.folder(&id)?, query.from).map_err(unreadable)?;
+        Ok(plain(StatusCode::OK, "application/x-ndjson", bytes))
+    })
+    .await
+}
+
+async fn failures(State(context): Shared, Path(id): Path<String>) -> Response {
+    on_files(move || Ok(json(&run::failures(&context.folder(&id)?).map_err(unreadable)?))).await
+}
+
+/// What only the checkpoint knows: emitters, and the columns of both archives.
+async fn saved(State(context): Shared, Path(id): Path<String>) -> Response {
+    on_files(move || {
+        let saved = context.saved.load(&context.folder(&id)?).map_err(unreadable)?;
+        let result = picture::offers(&saved, Which::Result);
+        let search = picture::offers(&saved, Which::Search);
+        let offers = json!({ "result": result, "search": search });
+        Ok(json(&json!({ "emitters": saved.emitters, "offers": offers })))
+    })
+    .await
+}
+
+/// Which archive, as addresses say it.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ArchiveName {
+    #[default]
+    Result,
+    Search,
+}
+
+impl From<ArchiveName> for Which {
+    fn from(name: ArchiveName) -> Self {
+        match name {
+            ArchiveName::Result => Self::Result,
+            ArchiveName::Search => Self::Search,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct CellsQuery {
+    #[serde(default)]
+    archive: ArchiveName,
+    /// Columns, with commas between them.
+    #[serde(default)]
+    columns: String,
+    /// What the page has already.
+    #[serde(default)]
+    generation: String,
+    #[serde(default)]
+    frame: u64,
+}
+
+async fn cells(
+    State(context): Shared,
+    Path(id): Path<String>,
+    Query(query): Query<CellsQuery>,
+    headers: HeaderMap,
+) -> Response {
+    on_files(move || {
+        let folder = context.folder(&id)?;
+        let which = query.archive.into();
+        let names = query.columns.split(',').filter(|name| !name.is_empty());
+        let columns: Option<Vec<Column>> = names.map(Column::parse).collect();
+        let Some(columns) = columns else {
+            return Err(Refusal(StatusCode::BAD_REQUEST, format!("expected columns, found {:?}", query.columns)));
+        };
+        let since = Since { generation: query.generation, frame: query.frame };
+        // Running processes report objectives and thresholds; whatever else is asked for is in the checkpoint.
+        let is_reported = columns.iter().all(|column| matches!(column, Column::Objective | Column::Threshold));
+        if is_reported && let Some((tag, bytes)) = live_cells(&context, &folder, which, &since)? {
+            return Ok(tagged(&headers, "application/octet-stream", &tag, bytes));
+        }
+        let saved = context.saved.load(&folder).map_err(unreadable)?;
+        if since.generation == saved.tag {
+            return Ok(plain(StatusCode::NOT_MODIFIED, "application/octet-stream", Bytes::new()));
+        }
+        let tag = digest(format!("{} {which:?} {}", saved.tag, query.columns).as_bytes());
+        Ok(tagged(&headers, "application/octet-stream", &tag, picture::of_saved(&saved, which, &columns)))
+    })
+    .await
+}
+
+/// The archive as the running process reports it, with its tag.
+fn live_cells(
+    context: &Context,
+    folder: &FsPath,
+    which: Which,
+    since: &Since,
+) -> Result<Option<(String, Bytes)>, Refusal> {
+    if !folder.join(LIVE).exists() {
+        return Ok(None);
+    }
+    let config = Manifest::read(folder).map_err(unreadable)?.config;
+    let answer = context.live.with(folder, |live| {
+        let shape = live.shape(&config, which)?;
+        let tag = format!("{}-{}-{which:?}", live.generation(), live.n_frames);
+        Some((tag, picture::of_live(live, &config, &shape, which, since)))
+    });
+    Ok(answer)
+}
+
+#[derive(Deserialize)]
+struct EliteQuery {
+    #[serde(default)]
+    archive: ArchiveName,
+    /// The cell, or the number of an elite of an archive without cells; the best elite if there is none.
+    cell: Option<usize>,
+}
+
+async fn elite(State(context): Shared, Path(id): Path<String>, Query(query): Query<EliteQuery>) -> Response {
+    on_files(move || {
+        let saved = context.saved.load(&context.folder(&id)?).map_err(unreadable)?;
+        let which: Which = query.archive.into();
+        let choice = query.cell.map_or(Choice::Best, |cell| Choice::Cell(vec![cell]));
+        let elite = find(saved.archive(which), saved.config.goal(), &choice);
+        let elite = elite.map_err(|error| Refusal(StatusCode::NOT_FOUND, error.to_string()))?;
+        Ok(json(&json!({ "iteration": saved.iteration, "elite": elite })))
+    })
+    .await
+}
+
+/// The folder of a run that may be acted on.
+fn allowed(context: &Context, id: &str) -> Result<(PathBuf, PathBuf), Refusal> {
+    match &context.control {
+        Control::Allowed { program } => Ok((context.folder(id)?, program.clone())),
+        Control::Refused => {
+            let message = "expected a server that was started with --control, found one that only shows";
+            Err(Refusal(StatusCode::FORBIDDEN, message.into()))
+        }
+    }
+}
+
+async fn stop(State(context): Shared, Path(id): Path<String>) -> Response {
+    on_files(move || {
+        let (folder, _) = allowed(&context, &id)?;
+        control::stop(&folder)?;
+        Ok(json(&json!({ "done": "asked to stop" })))
+    })
+    .await
+}
+
+async fn resume(State(context): Shared, Path(id): Path<String>) -> Response {
+    on_files(move || {
+        let (folder, program) = allowed(&context, &id)?;
+        control::resume(&program, &folder)?;
+        Ok(json(&json!({ "done": "resumed" })))
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+struct ReplayQuery {
+    cell: usize,
+}
+
+async fn replay(State(context): Shared, Path(id): Path<String>, Query(query): Query<ReplayQuery>) -> Response {
+    on_files(move || {
+        let (folder, _) = allowed(&context, &id)?;
+        let picture = context.pictures.draw(&context.saved, &folder, query.cell)?;
+        // Never as what it says it is: the page looks at the bytes and shows pictures and text only.
+        Ok(plain(StatusCode::OK, "application/octet-stream", picture))
+    })
+    .await
+}

@@ -1,0 +1,108 @@
+//! What may be done, and that nothing may be done without being allowed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use luminary_run::driver::{Progress, Run, Watch};
+use luminary_run::folder::State;
+use luminary_run::folder::live::STOP;
+use luminary_run::stop::StopFlag;
+use luminary_serve::{Control, Token};
+
+use crate::support::{Lab, config, run};
+
+const TOKEN: &str = "a-token-for-the-tests";
+
+/// A server that acts; runs are resumed by a program that only leaves a mark.
+fn acting() -> Lab {
+    Lab::with(|mut options| {
+        options.control = Control::Allowed { program: PathBuf::from("true") };
+        options.token = Some(Token::new(TOKEN).unwrap());
+        options
+    })
+}
+
+fn bearer() -> String {
+    format!("Bearer {TOKEN}")
+}
+
+fn id(lab: &Lab) -> String {
+    let bearer = bearer();
+    let list = lab.send("GET", "/api/runs", &[("Authorization", &bearer)]).json();
+    list["runs"][0]["id"].as_str().unwrap().to_owned()
+}
+
+struct Endless;
+
+impl Watch for Endless {
+    fn iteration(&mut self, _: &Progress<'_>) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_run_is_stopped_with_everything_saved_and_can_then_be_resumed() {
+    let lab = acting();
+    let ready = Run::create(&lab.path("run"), config(&[("run.iterations", "1000000")])).unwrap();
+    let running = std::thread::spawn(move || ready.execute(&StopFlag::default(), &mut Endless).unwrap());
+    let id = id(&lab);
+    let bearer = bearer();
+    let headers = [("Authorization", bearer.as_str()), ("X-Luminary", "1")];
+    let too_early = lab.send("POST", &format!("/api/runs/{id}/resume"), &headers);
+    assert_eq!(too_early.status, 409, "{too_early:?}");
+    assert_eq!(lab.send("POST", &format!("/api/runs/{id}/stop"), &headers).status, 200);
+    let summary = running.join().unwrap();
+    assert_eq!(summary.status, State::Interrupted);
+    assert!(!lab.path("run").join(STOP).exists());
+    assert_eq!(
+        lab.send("POST", &format!("/api/runs/{id}/stop"), &headers).error(),
+        "expected a run that is running, found one that is not"
+    );
+    assert_eq!(lab.send("POST", &format!("/api/runs/{id}/resume"), &headers).status, 200);
+}
+
+#[test]
+#[cfg(unix)]
+fn an_elite_is_drawn_by_the_command_of_its_own_run_once() {
+    let lab = acting();
+    let drawn = lab.path("drawn");
+    let command = format!("echo x >> {}; cat", drawn.display());
+    let mut config = config(&[]);
+    let render = luminary_run::config::RenderConfig::new(vec!["sh".into(), "-c".into(), command], &config.problem);
+    config.render = Some(render);
+    Run::create(&lab.path("run"), config).unwrap().execute(&StopFlag::default(), &mut ()).unwrap();
+    let id = id(&lab);
+    let bearer = bearer();
+    let headers = [("Authorization", bearer.as_str()), ("X-Luminary", "1")];
+    let best = lab.send("GET", &format!("/api/runs/{id}/elite"), &headers).json();
+    let path = format!("/api/runs/{id}/replay?cell={}", best["elite"]["cell"]);
+    for _ in 0..2 {
+        let answer = lab.send("POST", &path, &headers);
+        assert_eq!(answer.header("content-type"), Some("application/octet-stream"));
+        assert_eq!(answer.json()["solution"], best["elite"]["solution"]);
+    }
+    assert_eq!(std::fs::read_to_string(&drawn).unwrap(), "x\n", "drawn once, then kept");
+    assert_eq!(lab.send("GET", &path, &headers).status, 405, "looking changes nothing");
+}
+
+#[test]
+fn a_server_that_only_shows_does_nothing_else() {
+    let lab = Lab::new();
+    run(&lab.path("run"), &[], &mut ());
+    let id = lab.id("run");
+    for action in ["stop", "resume", "replay?cell=0"] {
+        let answer = lab.send("POST", &format!("/api/runs/{id}/{action}"), &[("X-Luminary", "1")]);
+        assert_eq!(answer.status, 403, "{action}");
+        assert!(answer.error().contains("--control"), "{answer:?}");
+    }
+}
+
+#[test]
+fn acting_needs_the_token_and_the_header_of_the_page() {
+    let lab = acting();
+    run(&lab.path("run"), &[], &mut ());
+    let id = id(&lab);
+    let path = format!("/api/runs/{id}/stop");
+    assert_eq!(lab.send("POST", &path, &[("X-Luminary", "1")]).status, 401);
+    assert_eq!(lab.send("POST", &path, &[("Authorization", &bearer())]).status, 403);
+}

@@ -1,0 +1,7 @@
+//! The server over real sockets, on real run folders.
+
+mod support;
+mod answers;
+mod control;
+mod live;
+mod safety;

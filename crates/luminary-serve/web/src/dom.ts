@@ -1,0 +1,43 @@
+// Elements without HTML: all text is set as text, so whatever stands in a folder stays text.
+
+type Attributes = Record<string, string | number | boolean | ((event: any) => void) | undefined>;
+type Child = Node | string | number | null | undefined;
+
+// An element with attributes, listeners (`onclick`) and children.
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === false) continue;
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children) {
+    if (child !== null && child !== undefined) element.append(child instanceof Node ? child : String(child));
+  }
+  return element;
+}
+
+export function select(label: string, options: [string, string][], value: string, changed: (value: string) => void) {
+  const chooser = h("select", { onchange: () => changed(chooser.value) });
+  for (const [key, text] of options) chooser.append(h("option", { value: key }, text));
+  chooser.value = value;
+  return h("label", { class: "choice" }, label, chooser);
+}
+
+// A table with headings; the first column names the rows.
+export function table(head: string[], rows: Child[][]): HTMLElement {
+  const body = rows.map((row) => h("tr", {}, ...row.map((cell, i) => h(i ? "td" : "th", {}, cell))));
+  return h(
+    "div",
+    { class: "scroll" },
+    h("table", { class: "plain" }, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", {}, text)))), h("tbody", {}, ...body)),
+  );
+}
+
+export function pageColor(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}

@@ -1,0 +1,343 @@
+// One run: its archive, the elite that was chosen, its curves, and all that is known of it.
+
+import { act, getJson, runPath, type Details, type Palette, type RunLine, type RunPulse } from "./api";
+import { Archive, type ArchiveName, type Offer } from "./archive";
+import { Curve } from "./curves";
+import { h, select, table } from "./dom";
+import { ElitePanel } from "./elite";
+import { columnsOf, layersOf, pictureOf } from "./layers";
+import { pill, progressBar } from "./list";
+import { HeatMap } from "./map";
+import { METRICS, Metrics, rates } from "./metrics";
+import { brief, elapsed, grouped, percent, score, when } from "./numbers";
+import type { View } from "./view";
+
+export class RunView implements View {
+  readonly element = h("section", { class: "run-page" }, h("p", { class: "muted" }, "Reading …"));
+  title = "Run";
+  private head = h("div", { class: "head" });
+  private facts = h("dl", { class: "facts" });
+  private chooser = h("div", { class: "tools" });
+  private source = h("p", { class: "muted small", role: "status" });
+  private hover = h("p", { class: "hover", role: "status" });
+  private lists = h("div", { class: "lists" });
+  private curves = METRICS.map(([key, name]): [string, Curve] => [key, new Curve(name, "iteration")]);
+  private map: HeatMap;
+  private panel: ElitePanel | null = null;
+  private metrics: Metrics;
+  private archive: Archive | null = null;
+  // The columns of each archive, as the checkpoint has them.
+  private offers: Partial<Record<ArchiveName, Offer[]>> = {};
+  private chooserOf: ArchiveName | null = null;
+  private nPointMeasures = 0;
+  private line: RunLine | null = null;
+  private details: Details | null = null;
+  private canAct = false;
+  private known: RunPulse | null = null;
+  private busy = false;
+  private again = false;
+
+  constructor(
+    readonly run: string,
+    private query: URLSearchParams,
+    private palette: Palette,
+    private changed: (query: URLSearchParams) => void,
+  ) {
+    this.metrics = new Metrics(run);
+    const pointed = (elite: number, place: string) => this.point(elite, place);
+    this.map = new HeatMap(palette, pointed, (elite) => this.pick(elite));
+    void this.begin();
+  }
+
+  private async begin() {
+    try {
+      const found = await getJson<{ line: RunLine; details: Details; can_act: boolean }>(runPath(this.run));
+      this.line = found.line;
+      this.details = found.details;
+      this.canAct = found.can_act;
+    } catch (error) {
+      this.element.replaceChildren(h("p", { class: "error" }, (error as Error).message), h("a", { href: "#/" }, "All runs"));
+      return;
+    }
+    this.title = this.details.title;
+    this.panel = new ElitePanel(this.run, this.details, this.canAct);
+    this.element.replaceChildren(
+      this.head,
+      this.facts,
+      h("div", { class: "card explorer" }, h("div", {}, this.chooser, this.map.element, this.hover, this.source), this.panel.element),
+      h("div", { class: "curves" }, ...this.curves.map(([, curve]) => curve.element)),
+      this.lists,
+    );
+    this.drawHead();
+    void this.drawLists();
+    await this.refresh();
+    void this.panel.show(this.archiveName(), this.cell());
+  }
+
+  list(runs: RunLine[]) {
+    const line = runs.find((run) => run.id === this.run);
+    if (!line && this.line) this.source.textContent = "The folder of this run is not there any more.";
+    if (!line || !this.details || JSON.stringify(line) === JSON.stringify(this.line)) return;
+    const isOver = this.line && this.line.state !== line.state;
+    this.line = line;
+    this.drawHead();
+    if (isOver) void this.drawLists();
+  }
+
+  pulse(pulse: RunPulse | null) {
+    if (!pulse || !this.details) return;
+    const isNew = JSON.stringify(pulse) !== JSON.stringify(this.known);
+    if (this.known && (pulse.failures !== this.known.failures || pulse.checkpoint !== this.known.checkpoint)) void this.drawLists();
+    this.known = pulse;
+    if (pulse.metrics < this.metrics.length) this.metrics.forget();
+    if (isNew) void this.refresh();
+  }
+
+  recolor() {
+    this.map.draw();
+    for (const [, curve] of this.curves) curve.redraw();
+    if (this.panel) void this.panel.show(this.archiveName(), this.cell());
+  }
+
+  // Fetches what has changed, one request after the other.
+  private async refresh() {
+    if (this.busy) {
+      this.again = true;
+      return;
+    }
+    this.busy = true;
+    try {
+      const isNew = await this.metrics.update();
+      if (isNew) this.drawCurves();
+      await this.refreshArchive();
+    } finally {
+      this.busy = false;
+      this.element.dataset.ready = "true";
+    }
+    if (this.again) {
+      this.again = false;
+      void this.refresh();
+    }
+  }
+
+  private async refreshArchive(): Promise<void> {
+    const layer = this.layer();
+    const wanted = columnsOf(layer, this.nPointMeasures);
+    if (!this.archive || this.archive.name !== this.archiveName() || String(this.archive.wanted) !== String(wanted)) {
+      this.archive = new Archive(this.run, this.archiveName(), wanted);
+    }
+    const archive = this.archive;
+    try {
+      if (!(await archive.update()) || archive !== this.archive) return;
+    } catch (error) {
+      this.source.textContent = `No picture yet: ${(error as Error).message}`;
+      return;
+    }
+    const head = archive.head!;
+    if (head.kind === "points" && this.nPointMeasures !== head.measures.length) {
+      // Elites without cells are drawn where they are.
+      this.nPointMeasures = head.measures.length;
+      return this.refreshArchive();
+    }
+    if (this.chooserOf !== archive.name) this.drawChooser();
+    const label = this.layers().find(({ key }) => key === layer)?.label ?? layer;
+    this.map.show(pictureOf(archive, layer, label), this.axes());
+    const cell = this.cell();
+    this.map.mark(cell === null ? -1 : (archive.elite(cell) ?? -1));
+    this.map.element.dataset.iteration = String(head.iteration);
+    this.map.element.dataset.source = head.source;
+    this.map.element.dataset.elites = String(archive.nElites);
+    const from = head.source === "live" ? "live, " : "newest checkpoint, ";
+    this.source.textContent = `${grouped(archive.nElites)} elites; ${from}iteration ${grouped(head.iteration)}`;
+  }
+
+  // The layers of the archive; without a checkpoint, those that a running process reports.
+  private layers(): Offer[] {
+    const reported = [{ key: "objective", label: this.details!.labels.objective }];
+    if (this.archiveName() === "search") reported.push({ key: "threshold", label: "threshold" });
+    return layersOf(this.offers[this.archiveName()] ?? reported);
+  }
+
+  private archiveName(): ArchiveName {
+    return this.query.get("archive") === "search" ? "search" : "result";
+  }
+
+  private layer(): string {
+    return this.query.get("layer") ?? "objective";
+  }
+
+  private cell(): number | null {
+    const text = this.query.get("cell");
+    return text !== null && /^\d+$/.test(text) ? Number(text) : null;
+  }
+
+  private axes(): [number, number] {
+    const n = this.archive?.head?.measures.length ?? 2;
+    const [x, y] = (this.query.get("axes") ?? "0,1").split(",").map(Number);
+    return x < n && y < n && x !== y ? [x, y] : [0, Math.min(1, n - 1)];
+  }
+
+  private set(key: string, value: string) {
+    this.query.set(key, value);
+    this.changed(this.query);
+    void this.refresh();
+  }
+
+  private drawChooser() {
+    this.chooserOf = this.archiveName();
+    const names: [string, string][] = this.layers().map(({ key, label }) => [key, label]);
+    const archives: [string, string][] = [["result", "everything found (result)"], ["search", "searched by the emitters"]];
+    this.chooser.replaceChildren(
+      select("Colour ", names, this.layer(), (value) => this.set("layer", value)),
+      select("Archive ", archives, this.archiveName(), (value) => {
+        // Each archive has layers of its own.
+        this.query.delete("layer");
+        this.archive = null;
+        this.set("archive", value);
+      }),
+    );
+    const measures = this.archive?.head?.measures ?? [];
+    if (measures.length <= 2) return;
+    const options = measures.map((measure, i): [string, string] => [String(i), measure.name]);
+    const [x, y] = this.axes();
+    const choose = (which: 0 | 1) => (value: string) => {
+      const axes: [number, number] = [x, y];
+      const other = axes[which];
+      axes[which] = Number(value);
+      if (axes[0] === axes[1]) axes[1 - which] = other;
+      this.archive = null;
+      this.query.set("axes", axes.join(","));
+      this.changed(this.query);
+      void this.refresh().then(() => this.drawChooser());
+    };
+    this.chooser.append(select("Across ", options, String(x), choose(0)), select("Up ", options, String(y), choose(1)));
+  }
+
+  private point(elite: number, place: string) {
+    if (!place || !this.archive) this.hover.textContent = "";
+    else if (elite < 0) this.hover.textContent = `${place} is empty`;
+    else {
+      const objective = score(this.archive.column("objective")[elite], 6);
+      const layer = this.layer();
+      const own = layer !== "objective" && this.archive.columns.has(layer) ? `, ${layer} ${score(this.archive.column(layer)[elite], 6)}` : "";
+      this.hover.textContent = `${place}: ${this.archive.head!.objective} ${objective}${own}`;
+    }
+  }
+
+  private pick(elite: number) {
+    if (!this.archive || elite < 0) return this.panel?.hint("This cell is empty.");
+    const cell = this.archive.cells[elite];
+    this.query.set("cell", String(cell));
+    this.changed(this.query);
+    void this.panel?.show(this.archiveName(), cell);
+  }
+
+  private drawHead() {
+    const line = this.line!;
+    const tools = h("div", { class: "buttons" });
+    if (this.canAct && line.state === "running") tools.append(this.action("stop", "Stop", "asked to stop"));
+    if (this.canAct && ["interrupted", "failed", "created"].includes(line.state)) tools.append(this.action("resume", "Resume", "resuming"));
+    const cause = line.cause ? h("pre", { class: "error" }, line.cause) : null;
+    this.head.replaceChildren(h("h1", {}, this.details!.title), h("p", { class: "row" }, pill(line), progressBar(line), h("span", { class: "muted" }, line.name), tools));
+    if (cause) this.head.append(cause);
+    const facts: [string, string][] = [
+      ["QD score", score(line.qd_score)],
+      ["Coverage", line.has_limit === false ? "no limit" : percent(line.coverage)],
+      ["Best", score(line.best)],
+      ["Elites", `${grouped(line.elites)} of ${grouped(line.cells)}`],
+      ["Evaluations", grouped(line.evaluations)],
+      ["Evals/s", brief(line.rate)],
+      ["Iteration", `${grouped(line.iterations)} of ${grouped(line.iterations_wanted)}`],
+      ["Restarts", grouped(line.restarts)],
+      ["Failures", grouped(line.invalid)],
+      ["Time", elapsed(line.seconds)],
+    ];
+    this.facts.replaceChildren(...facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  }
+
+  private action(path: string, label: string, done: string): HTMLElement {
+    const button = h("button", { type: "button" }, label);
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      try {
+        await act(`${runPath(this.run)}/${path}`);
+        button.textContent = done;
+      } catch (error) {
+        button.textContent = (error as Error).message;
+      }
+    });
+    return button;
+  }
+
+  private drawCurves() {
+    const x = this.metrics.column("iteration").map((value) => value ?? 0);
+    for (const [key, curve] of this.curves) {
+      const values = key === "rate" ? rates(this.metrics) : this.metrics.column(key);
+      const isEmpty = !values.some((value) => value !== null && (value !== 0 || !["restarts", "invalid"].includes(key)));
+      curve.element.hidden = isEmpty || (key === "coverage" && this.line?.has_limit === false);
+      if (!isEmpty) curve.show(x, [{ name: curve.title, color: this.palette.series[0], values }]);
+    }
+  }
+
+  private async drawLists() {
+    const details = this.details!;
+    const { manifest } = details;
+    const about: [string, string][] = [
+      ["Folder", details.folder],
+      ["Begun", when(manifest.created_unix)],
+      ["Version", `Luminary ${manifest.versions.luminary}, checkpoints ${manifest.versions.checkpoint}`],
+      ["Machine", `${manifest.host.os} ${manifest.host.arch}, ${manifest.host.threads} threads`],
+    ];
+    if (details.command) about.unshift(["Command", details.command]);
+    for (const choice of manifest.choices ?? []) about.push(["Chosen", choice]);
+    const parts: HTMLElement[] = [card("What was run", table(["", ""], about), settings(manifest.config))];
+    const [failures, saved] = await Promise.all([
+      getJson<any[]>(`${runPath(this.run)}/failures`).catch(() => []),
+      getJson<{ emitters: any[]; offers: Record<ArchiveName, Offer[]> }>(`${runPath(this.run)}/saved`).catch(() => null),
+    ]);
+    const emitters = saved?.emitters ?? [];
+    if (saved && JSON.stringify(saved.offers) !== JSON.stringify(this.offers)) {
+      this.offers = saved.offers;
+      this.drawChooser();
+    }
+    if (failures.length) parts.unshift(card("Evaluations without a value", failureTable(failures)));
+    if (emitters.length) parts.push(card("Emitters, at the newest checkpoint", emitterTable(emitters)));
+    this.lists.replaceChildren(...parts);
+  }
+}
+
+function card(title: string, ...children: HTMLElement[]): HTMLElement {
+  return h("section", { class: "card" }, h("h2", {}, title), ...children);
+}
+
+function failureTable(failures: any[]): HTMLElement {
+  const rows = failures.map((failure) => {
+    const output = Array.isArray(failure.output) ? failure.output.join("\n") : "";
+    const more = h("details", {}, h("summary", {}, "output and solution"), h("pre", {}, `${output}\n${JSON.stringify(failure.solution)}`));
+    return [grouped(failure.iteration), String(failure.kind), String(failure.cause), more];
+  });
+  return table(["Iteration", "Kind", "Cause", ""], rows);
+}
+
+function emitterTable(emitters: any[]): HTMLElement {
+  const causes = [...new Set(emitters.flatMap((emitter) => Object.keys(emitter.restarts ?? {})))];
+  const rows = emitters.map((emitter, i) => [
+    String(i),
+    grouped(emitter.batch_size),
+    ...causes.map((cause) => grouped(emitter.restarts?.[cause] ?? 0)),
+    grouped(emitter.stale_rows ?? 0),
+  ]);
+  return table(["Emitter", "Batch", ...causes.map((cause) => cause.replace(/_/g, " ")), "Stale rows"], rows);
+}
+
+// All settings as `section.key = value`, a line each, behind a fold.
+function settings(config: any): HTMLElement {
+  const lines: string[] = [];
+  const flatten = (path: string, value: any) => {
+    const isSection = value !== null && typeof value === "object" && !Array.isArray(value) && Object.keys(value).length;
+    if (!isSection) lines.push(`${path} = ${JSON.stringify(value)}`);
+    else for (const key of Object.keys(value)) flatten(path ? `${path}.${key}` : key, value[key]);
+  };
+  flatten("", config);
+  return h("details", {}, h("summary", {}, "All settings"), h("pre", {}, lines.join("\n")));
+}

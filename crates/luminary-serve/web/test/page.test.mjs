@@ -1,0 +1,220 @@
+// The page in Chromium, over real runs of the real program.
+
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { Lab, SMALL, tileCentre } from "./support.mjs";
+
+const lab = new Lab();
+let url = "";
+
+before(async () => {
+  mkdirSync(lab.path("runs"));
+  lab.run("first", "--iterations", "60", "--seed", "1");
+  lab.run("second", "--iterations", "60", "--seed", "2");
+  lab.run("other", "--iterations", "60", "--algorithm", "map_elites");
+  ({ url } = await lab.serve());
+});
+
+after(async () => {
+  await lab.close();
+});
+
+const row = (page, name) => page.locator(".runs tbody tr", { has: page.getByRole("link", { name, exact: true }) });
+
+const choice = (page, label) => page.locator("label.choice").filter({ hasText: new RegExp(`^${label} `) }).locator("select");
+
+async function openRun(page, name) {
+  await page.goto(url);
+  await row(page, name).getByRole("link").first().click();
+  await page.locator(".run-page[data-ready]").waitFor();
+  await page.locator(".map[data-iteration]").waitFor();
+}
+
+function noErrors() {
+  assert.deepEqual(lab.errors, []);
+}
+
+test("runs are listed, searched, filtered and sorted", async () => {
+  const page = await lab.open(url);
+  await row(page, "first").waitFor();
+  assert.equal(await page.locator(".runs tbody tr").count(), 3);
+  await page.getByRole("searchbox").fill("map_elites");
+  assert.equal(await page.locator(".runs tbody tr").count(), 1);
+  await page.getByRole("searchbox").fill("");
+  await page.locator(".tools select").selectOption("running");
+  await page.getByText("No run matches.").waitFor();
+  await page.locator(".tools select").selectOption("");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  assert.deepEqual(await page.locator(".runs .c-name a").allTextContents(), ["first", "other", "second"]);
+  noErrors();
+});
+
+test("a folder appears, is damaged and is deleted under the open page", async () => {
+  const page = await lab.open(url);
+  await row(page, "first").waitFor();
+  cpSync(lab.path("runs/first"), lab.path("runs/guest"), { recursive: true });
+  await row(page, "guest").getByText("finished").waitFor();
+  writeFileSync(lab.path("runs/guest/manifest.json"), "{ broken");
+  await row(page, "guest").getByText("damaged").waitFor();
+  rmSync(lab.path("runs/guest"), { recursive: true });
+  await row(page, "guest").waitFor({ state: "detached" });
+  noErrors();
+});
+
+test("hostile names are text", async () => {
+  const name = `<img src=x onerror="document.title='owned'"><script>document.title='owned'`.replaceAll("/", "");
+  cpSync(lab.path("runs/first"), lab.path(`runs/${name}`), { recursive: true });
+  const page = await lab.open(url);
+  await page.getByRole("link", { name, exact: true }).click();
+  await page.locator(".run-page[data-ready]").waitFor();
+  assert.ok(await page.getByText(name).count());
+  assert.notEqual(await page.title(), "owned");
+  rmSync(lab.path(`runs/${name}`), { recursive: true });
+  noErrors();
+});
+
+test("a click shows the elite that `luminary elite` prints, and the link shows it again", async () => {
+  const page = await lab.open(url);
+  await openRun(page, "first");
+  const best = JSON.parse(lab.call("elite", lab.path("runs/first"), "--best", "--json"));
+  const [column, up] = best.intervals;
+  const [x, y] = await tileCentre(page, column, up, 20, 20);
+  await page.mouse.move(x, y);
+  await page.getByText(`Cell (${column}, ${up}): `).waitFor();
+  await page.mouse.click(x, y);
+  await page.locator(`.elite[data-cell="${best.cell}"]`).getByText(`Cell (${column}, ${up})`, { exact: true }).waitFor();
+  const shown = await page.locator(".elite .values li").allTextContents();
+  assert.equal(shown.length, best.solution.length);
+  best.solution.forEach((value, i) => {
+    const text = shown[i].replace(`x${i}`, "").replace("−", "-");
+    assert.ok(Math.abs(Number(text) - value) <= 1e-5 * Math.abs(value) + 1e-12, `${shown[i]} is not ${value}`);
+  });
+  const again = await lab.open(page.url());
+  await again.locator(`.elite[data-cell="${best.cell}"]`).waitFor();
+  noErrors();
+});
+
+test("layers, archives and keys", async () => {
+  const page = await lab.open(url);
+  await openRun(page, "first");
+  const objective = await page.locator(".map").getAttribute("data-range");
+  await choice(page, "Archive").selectOption("search");
+  await choice(page, "Colour").locator("option", { hasText: "improvement over the threshold" }).waitFor({ state: "attached" });
+  await choice(page, "Colour").selectOption("improvement");
+  await page.waitForFunction((old) => document.querySelector(".map").dataset.range !== old, objective);
+  await choice(page, "Colour").selectOption("component.3");
+  await page.waitForFunction(() => location.hash.includes("layer=component.3"));
+  await page.locator(".map").focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowLeft");
+  await page.keyboard.press("Enter");
+  await page.locator(".elite").waitFor();
+  assert.ok((await page.locator(".curve canvas").count()) >= 4);
+  noErrors();
+});
+
+test("a running run updates by itself, live", async () => {
+  const running = lab.start("run", ...SMALL, "--iterations", "100000000", "--out", lab.path("runs/live"), "--quiet");
+  const page = await lab.open(url);
+  await row(page, "live").getByText("running").waitFor();
+  await openRun(page, "live");
+  await page.locator('.map[data-source="live"]').waitFor();
+  const first = Number(await page.locator(".map").getAttribute("data-iteration"));
+  await page.waitForFunction((old) => Number(document.querySelector(".map").dataset.iteration) > old, first);
+  await lab.stop(running);
+  await page.locator('.map[data-source="checkpoint"]').waitFor();
+  await page.locator(".head .pill.interrupted").waitFor();
+  noErrors();
+});
+
+test("a comparison is in its link, with bands, a difference map and a p-value", async () => {
+  const page = await lab.open(url);
+  await row(page, "first").waitFor();
+  for (const name of ["first", "second", "other"]) await row(page, name).getByRole("checkbox").check();
+  await page.getByRole("link", { name: "Compare 3 runs" }).click();
+  await page.locator(".run-page[data-ready]").waitFor();
+  const rows = await page.locator(".run-page table.plain tbody tr").allTextContents();
+  assert.equal(rows.length, 2);
+  assert.ok(rows.some((text) => text.includes("p = ")) && rows.some((text) => text.includes("±")));
+  await page.getByText("cells are filled in both").waitFor();
+  const again = await lab.open(page.url());
+  await again.locator(".run-page[data-ready]").waitFor();
+  assert.deepEqual(await again.locator(".run-page table.plain tbody tr").allTextContents(), rows);
+  noErrors();
+});
+
+test("light, dark and narrow", async () => {
+  const page = await lab.open(url, { viewport: { width: 390, height: 800 }, colorScheme: "dark" });
+  await row(page, "first").waitFor();
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await background();
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= 390), true, "the list is as wide as the screen");
+  await openRun(page, "first");
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= 390), true, "a run is as wide as the screen");
+  await page.getByRole("button", { name: "Light" }).click();
+  assert.notEqual(await background(), dark);
+  noErrors();
+});
+
+test("a page outlives its server", async () => {
+  const server = await lab.serve();
+  const page = await lab.open(server.url);
+  await row(page, "first").waitFor();
+  const port = new URL(server.url).port;
+  await lab.stop(server.child);
+  await page.getByText("not connected").waitFor();
+  lab.run("third", "--iterations", "20");
+  await lab.serve("--port", port);
+  await row(page, "third").waitFor();
+  rmSync(lab.path("runs/third"), { recursive: true });
+  noErrors();
+});
+
+test("a run is stopped and an elite is drawn, where that is allowed", async () => {
+  const config = `problem = { domain = "lp-sphere", n = 10 }
+run = { iterations = 100000000 }
+render = { command = ["sh", "-c", "printf 'an elite of %s bytes' $(wc -c)"] }
+`;
+  writeFileSync(lab.path("drawn.toml"), config);
+  const running = lab.start("run", lab.path("drawn.toml"), "--out", lab.path("runs/acted"), "--quiet");
+  const server = await lab.serve("--control");
+  const page = await lab.open(server.url);
+  await row(page, "acted").getByText("running").waitFor();
+  await row(page, "acted").getByRole("link").first().click();
+  const ended = new Promise((resolve) => running.once("exit", resolve));
+  await page.getByRole("button", { name: "Stop" }).click();
+  await ended;
+  await page.getByRole("button", { name: "Resume" }).waitFor();
+  await page.locator('.map[data-source="checkpoint"]').waitFor();
+  await page.locator(".map").focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Draw" }).click();
+  await page.getByText(/an elite of \d+ bytes/).waitFor();
+  rmSync(lab.path("runs/acted"), { recursive: true });
+  noErrors();
+});
+
+test("a thousand runs are listed", async () => {
+  const many = new Lab();
+  try {
+    mkdirSync(many.path("runs"));
+    many.run("0", "--iterations", "2", "--set", "run.figures=false");
+    for (let i = 1; i < 1000; i++) {
+      mkdirSync(many.path(`runs/${i}`));
+      for (const name of ["manifest.json", "state.json", "summary.json", "metrics.jsonl"]) {
+        cpSync(many.path(`runs/0/${name}`), many.path(`runs/${i}/${name}`));
+      }
+    }
+    const server = await many.serve();
+    const page = await many.open(server.url);
+    await page.getByText("1000 of 1000 runs").waitFor();
+    assert.equal(await page.locator(".runs tbody tr").count(), 1000);
+    await page.getByRole("searchbox").fill("999");
+    await page.getByText("1 of 1000 runs").waitFor();
+    assert.deepEqual(many.errors, []);
+  } finally {
+    await many.close();
+  }
+});
