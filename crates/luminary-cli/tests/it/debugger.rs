@@ -165,7 +165,7 @@ fn check_shows_what_was_said_and_harms_no_terminal() {
     for line in [
         "sent         {\"hello\":\"luminary\",\"version\":1,",
         "received     {\"version\": 1}",
-        "sent         {\"id\":0,\"jacobian\":false,\"solutions\":[[0.0,0.0,0.0]]}",
+        "sent         {\"id\":0,\"jacobian\":false,\"solutions\":[[0.0,0.0,0.0]],\"seeds\":[",
         "received     {\"id\": 0, \"results\": [{\"objective\": 10.0, \"measures\": [0.0, 0.0]}]}",
         "its errors   \\u{1b}[2Jmesh of 12 cells",
         "for the evaluation",
