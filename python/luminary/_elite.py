@@ -51,7 +51,7 @@ def evaluated_again(evaluator, elite):
     Raises:
         RuntimeError: The evaluation failed.
     """
-    objective, measures, failed = evaluator.values(np.atleast_2d(elite["solution"]))
+    objective, measures, failed, _ = evaluator.values(np.atleast_2d(elite["solution"]))
     if failed:
         raise RuntimeError(f"expected a value for the elite, found none: {failed[0][1]}")
     repeats = objective[0] == elite["objective"] and np.array_equal(measures[0], elite["measures"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._extras import extra_columns
 from luminary._search import is_minimised, turned_jacobian
 from luminary.engines._work import checked, checked_jacobians
 
@@ -36,24 +37,24 @@ class Evaluator:
         return self.job.wants_seeds or self.job.gradients_want_seeds
 
     def values(self, solutions, seeds=None):
-        """Objectives and measures, and the rows that have none: their numbers, each with the reason."""
+        """Objectives and measures, the rows that have none (their numbers, each with the reason), and the extras."""
         seeds = np.zeros(len(solutions), dtype=np.uint64) if seeds is None else seeds
         evaluated = self._batch if self.job.vectorized else self._rows
-        objective, measures, failed = evaluated(solutions, seeds)
+        objective, measures, failed, extras = evaluated(solutions, seeds)
         objective, measures = checked(len(solutions), objective, measures)
-        return self._turned(objective), measures, failed
+        return self._turned(objective), measures, failed, extras
 
     def _turned(self, objective):
         return 0.0 - objective if is_minimised(self.goal) else objective
 
     def gradients(self, solutions, seeds=None):
-        """Objectives, measures and Jacobians."""
-        objective, measures, jacobian = self.job.jacobians(solutions, seeds)
+        """Objectives, measures, Jacobians and extras."""
+        objective, measures, jacobian, extras = self.job.jacobians(solutions, seeds)
         objective, measures = checked(len(solutions), objective, measures)
         jacobian = checked_jacobians(solutions, measures, jacobian)
         if is_minimised(self.goal):
             jacobian = turned_jacobian(jacobian)
-        return self._turned(objective), measures, jacobian
+        return self._turned(objective), measures, jacobian, extra_columns(self.job.extras, extras, len(solutions))
 
     def note(self, error):
         """Keeps the first few exceptions."""
@@ -62,22 +63,25 @@ class Evaluator:
 
     def _batch(self, solutions, seeds):
         try:
-            objective, measures = self._retried(self.job.values, solutions, seeds)
+            objective, measures, extras = self._retried(self.job.values, solutions, seeds)
+            columns = extra_columns(self.job.extras, extras, len(solutions))
             self.n_measures = np.asarray(measures).shape[-1]
-            return objective, measures, []
+            return objective, measures, [], columns
         except Exception as error:
             if self.on_error == "raise" or self.n_measures is None:
                 raise
             self.note(error)
             failed = [(row, type(error).__name__) for row in range(len(solutions))]
-            return np.full(len(solutions), np.nan), np.full((len(solutions), self.n_measures), np.nan), failed
+            n_rows = len(solutions)
+            columns = [np.full((n_rows, width), np.nan) for width in self.job.extras.values()]
+            return np.full(n_rows, np.nan), np.full((n_rows, self.n_measures), np.nan), failed, columns
 
     def _rows(self, solutions, seeds):
         rows, failed = [], []
         for solution, seed in zip(solutions, seeds):
             try:
                 value = self._retried(self.job.value, solution, seed)
-                rows.append((value.objective, value.measures))
+                rows.append((value.objective, value.measures, value.extras))
             except Exception as error:
                 if self.on_error == "raise":
                     raise
@@ -89,9 +93,14 @@ class Evaluator:
             self.n_measures = len(found[1])
         elif self.n_measures is None:
             raise RuntimeError("every evaluation of the first batch failed") from self.failures[0]
-        missing = (np.nan, np.full(self.n_measures, np.nan))
+        widths = list(self.job.extras.values())
+        missing = (np.nan, np.full(self.n_measures, np.nan), np.full(sum(widths), np.nan))
         rows = [missing if row is None else row for row in rows]
-        return np.array([row[0] for row in rows]), np.stack([row[1] for row in rows]), failed
+        columns = []
+        if widths:
+            columns = np.split(np.stack([row[2] for row in rows]), np.cumsum(widths)[:-1], axis=1)
+        columns = [np.ascontiguousarray(column) for column in columns]
+        return np.array([row[0] for row in rows]), np.stack([row[1] for row in rows]), failed, columns
 
     def _retried(self, call, *arguments):
         """What a call returns; if it raises, what further ones do."""

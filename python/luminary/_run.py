@@ -55,7 +55,8 @@ def run(
 
     Args:
         evaluate: Takes an array of solutions (one in each row) and returns objectives and measures; or, if not
-            ``vectorized``, takes one solution and returns its objective and measures. Objectives are maximised, or minimised
+            ``vectorized``, takes one solution and returns its objective and measures. With the setting ``extras``, such as
+            ``{"energy": 1, "path": 3}``, it also returns a dict of further numbers, which are kept with the elites. Objectives are maximised, or minimised
             with ``goal="minimise"``. If it has an argument ``seed``, it is given the seed of each solution's ticket, with which
             evaluations that use chance repeat wherever they run.
         solution_dim: Components of a solution. Not needed when a checkpoint is resumed.
@@ -72,7 +73,7 @@ def run(
             passed to ``evaluate`` and ``gradients`` as their first argument.
         vectorized: Whether ``evaluate`` takes many solutions; True without and False with an engine by default.
         gradients: For algorithms with gradients: takes an array of solutions and returns objectives, measures and
-            Jacobians (n, 1 + measures, solution_dim).
+            Jacobians (n, 1 + measures, solution_dim), and the extras if there are some.
         rows_per_task: Solutions that an engine's worker gets at a time; "auto" follows their duration until a task takes
             about a tenth of a second.
         in_flight: Tasks that an engine has at the same time; by default one for each worker and, if they are short and have
@@ -134,6 +135,7 @@ def run(
     else:
         search, keeper, iterations = with_file(checkpoint, start, plan)
     evaluator.goal = search.goal
+    job.extras = search.extras
     log = Log(search, iterations, progress, keeper, metrics_every)
     saving = Saving(search, keeper, log, iterations, plan.checkpoint_every, plan.checkpoint_seconds)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from luminary._extras import extra_columns, extras_of_row
 from luminary._native import NativeRun, read_checkpoint
 from luminary._notebook import Shown, archive_facts
 from luminary._seed import native_seed
@@ -133,22 +134,38 @@ class Run(Shown):
         """Solutions to evaluate next, one in each row. Those not yet told are returned again."""
         return self._native.ask()
 
-    def tell(self, objective, measures):
+    @property
+    def extras(self):
+        """Further numbers that are kept with each elite: how many of each name."""
+        return dict(self._native.extra_widths())
+
+    def _columns(self, extras, n_rows):
+        return extra_columns(self.extras, extras, n_rows)
+
+    def tell(self, objective, measures, **extras):
         """Takes the results of the solutions last asked for. Rows that are not finite are rejected and counted.
+
+        Args:
+            objective: Their objectives.
+            measures: Their measures.
+            extras: The numbers of each name that the setting ``extras`` has, one row for each solution.
 
         Raises:
             RuntimeError: Another call is due.
-            ValueError: A wrong shape.
+            ValueError: A wrong shape, or other extras.
         """
-        self._native.tell(self._turned(objective), as_native(measures))
+        objective = self._turned(objective)
+        self._native.tell(objective, as_native(measures), self._columns(extras, len(np.atleast_1d(objective))))
 
     def ask_dqd(self):
         """Solutions whose gradients are wanted next."""
         return self._native.ask_dqd()
 
-    def tell_dqd(self, objective, measures, jacobian):
-        """Takes results and gradients of the solutions last asked for by :meth:`ask_dqd`."""
-        self._native.tell_dqd(self._turned(objective), as_native(measures), self._turned_jacobian(jacobian))
+    def tell_dqd(self, objective, measures, jacobian, **extras):
+        """Takes results and gradients of the solutions last asked for by :meth:`ask_dqd`; otherwise as :meth:`tell`."""
+        objective = self._turned(objective)
+        columns = self._columns(extras, len(np.atleast_1d(objective)))
+        self._native.tell(objective, as_native(measures), columns, self._turned_jacobian(jacobian))
 
     def ask_tickets(self, n):
         """Up to ``n`` solutions to evaluate, each a :class:`Ticket`; fewer when all others are out already.
@@ -168,15 +185,14 @@ class Run(Shown):
             objective: Its objective.
             measures: Its measures.
             jacobian: For a ticket of the kind "gradient": array (1 + measures, solution_dim).
-            extras: Values of extra fields, of which the archives of a run have none.
+            extras: The numbers of each name that the setting ``extras`` has.
 
         Raises:
             ValueError: A ticket that was never issued or was settled with another result, or a wrong shape. Nothing has
                 changed then.
         """
-        if extras:
-            raise ValueError(f"expected no extra fields because the archive has none, found {', '.join(extras)}")
-        return self._tell_ticket(id, *one_result(objective, measures, jacobian, _DTYPES), None)
+        numbers = extras_of_row(self.extras, extras)
+        return self._tell_ticket(id, *one_result(objective, measures, jacobian, _DTYPES), numbers)
 
     def _tell_ticket(self, id, objective, measures, jacobian, extras):
         """As :meth:`tell_ticket`, of ordinary arrays, with the numbers of extra fields one after the other."""
@@ -205,7 +221,7 @@ class Run(Shown):
         """The tickets that are out, in the order of their numbers."""
         return [Ticket(*answer) for answer in self._native.outstanding()]
 
-    def inject(self, solution, objective, measures):
+    def inject(self, solution, objective, measures, **extras):
         """Adds solutions that nobody asked for, one in each row, to the archives; no emitter hears of them.
 
         Returns:
@@ -214,7 +230,8 @@ class Run(Shown):
         Raises:
             ValueError: A wrong shape.
         """
-        status, value = self._native.inject(as_native(solution), self._turned(objective), as_native(measures))
+        columns = self._columns(extras, len(np.atleast_1d(objective)))
+        status, value = self._native.inject(as_native(solution), self._turned(objective), as_native(measures), columns)
         return {"status": status, "value": value}
 
     def set_threads(self, threads):

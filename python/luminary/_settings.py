@@ -30,6 +30,9 @@ class Settings(TypedDict, total=False):
     #: what each component of a solution is called in figures; default: numbered from 0
     component_names: Iterable[str]
 
+    #: further numbers of each solution, kept with the elites: how many of each name; default: none
+    extras: dict[str, int]
+
     #: which archive, see `luminary list`; default: a grid; a CVT if there are `cells`, or four measures and more
     kind: Literal["grid", "cvt", "categorical", "sliding_boundaries", "proximity", "dns", "density"]
 

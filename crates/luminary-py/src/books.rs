@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use luminary::archive::{AddReport, Batch};
+use luminary::archive::{AddReport, Batch, ColumnData};
 use luminary::scheduler::{Answer, Call, Scheduler, TicketId};
 use luminary_run::RunError;
 use luminary_run::driver::Ledger;
@@ -43,17 +43,21 @@ impl Books {
         if !fits {
             return scheduler.inject(batch).or_raise();
         }
+        let widths: Vec<usize> = archive.extra_columns().iter().map(|column| column.width).collect();
         let mut whole = AddReport::default();
         for row in 0..n_rows {
             let solutions = batch.solution_of(row);
             let objectives = &batch.objectives[row..=row];
             let measures = batch.measures_of(row);
-            let report = scheduler.inject(&Batch { solutions, objectives, measures, extras: &[] }).or_raise()?;
+            let extras: Vec<ColumnData<'_>> =
+                batch.extras.iter().zip(&widths).map(|(values, &width)| values.row(row, width)).collect();
+            let report = scheduler.inject(&Batch { solutions, objectives, measures, extras: &extras }).or_raise()?;
             whole.status.extend(report.status);
             whole.delta.extend(report.delta);
             let solution = solutions.to_vec();
             let measures = measures.to_vec();
-            self.enter(scheduler, Call::Inject { solution, objective: objectives[0], measures, extras: Vec::new() })?;
+            let extras = numbers(&extras);
+            self.enter(scheduler, Call::Inject { solution, objective: objectives[0], measures, extras })?;
         }
         Ok(whole)
     }
@@ -64,13 +68,18 @@ impl Books {
     }
 }
 
-/// A result as the journal has it. The extra columns of a run are numbers of double precision.
+/// A result as the journal has it.
 pub(crate) fn told(id: TicketId, answer: &Answer<'_>) -> Call {
     Call::Tell {
         id,
         objective: answer.objective,
         measures: answer.measures.to_vec(),
         jacobian: answer.jacobian.map(<[f64]>::to_vec),
-        extras: answer.extras.iter().filter_map(|column| Some(column.as_f64()?.to_vec())).collect(),
+        extras: numbers(answer.extras),
     }
+}
+
+/// Extra columns as the journal has them: those of a run are numbers of double precision.
+fn numbers(extras: &[ColumnData<'_>]) -> Vec<Vec<f64>> {
+    extras.iter().filter_map(|column| Some(column.as_f64()?.to_vec())).collect()
 }

@@ -11,6 +11,9 @@ use crate::convert::{OrRaise, slice};
 /// Rows without a value, with the reason of each.
 type Failures = Vec<(usize, String)>;
 
+/// Extra columns, one row for each solution.
+type Columns<'py> = Vec<PyReadonlyArray2<'py, f64>>;
+
 /// An evaluator of Python, `luminary._evaluator.Evaluator`: `values` and `gradients` take solutions, and the seed of each
 /// if it wants them, and return arrays.
 pub(crate) struct PythonEvaluator {
@@ -28,8 +31,6 @@ impl PythonEvaluator {
     }
 
     fn call(&self, py: Python<'_>, request: &Request<'_>, results: &mut Results) -> PyResult<()> {
-        // A function knows of no extra columns: if the archive has some, telling the rows says so.
-        results.extras.clear();
         let evaluator = self.evaluator.bind(py);
         let solutions = PyArray1::from_slice(py, request.solutions);
         let solutions = solutions.reshape([request.n_rows, self.spec.solution_dim])?;
@@ -37,20 +38,27 @@ impl PythonEvaluator {
         let seeds = self.wants_seeds.then(|| PyArray1::from_iter(py, (0..request.n_rows).map(seed_of)));
         if request.wants_jacobians {
             let answer = evaluator.call_method1("gradients", (solutions, seeds))?;
-            let (objectives, measures, jacobians): (
+            let (objectives, measures, jacobians, extras): (
                 PyReadonlyArray1<'_, f64>,
                 PyReadonlyArray2<'_, f64>,
                 PyReadonlyArray3<'_, f64>,
+                Columns<'_>,
             ) = answer.extract()?;
             fill("objectives", slice(&objectives)?, &mut results.objectives)?;
             fill("measures", slice(&measures)?, &mut results.measures)?;
+            fill_columns(&extras, &mut results.extras)?;
             return fill("jacobians", slice(&jacobians)?, &mut results.jacobians);
         }
         let answer = evaluator.call_method1("values", (solutions, seeds))?;
-        let (objectives, measures, failures): (PyReadonlyArray1<'_, f64>, PyReadonlyArray2<'_, f64>, Failures) =
-            answer.extract()?;
+        let (objectives, measures, failures, extras): (
+            PyReadonlyArray1<'_, f64>,
+            PyReadonlyArray2<'_, f64>,
+            Failures,
+            Columns<'_>,
+        ) = answer.extract()?;
         fill("objectives", slice(&objectives)?, &mut results.objectives)?;
         fill("measures", slice(&measures)?, &mut results.measures)?;
+        fill_columns(&extras, &mut results.extras)?;
         results.failures.extend(failures.into_iter().map(|(row, reason)| RowFailure { row, reason }));
         Ok(())
     }
@@ -80,6 +88,14 @@ pub(crate) fn exception_of(error: RunError) -> PyErr {
         },
         RunError::Evaluate(error @ EvaluateError::Stopped) => PyValueError::new_err(error.to_string()),
     }
+}
+
+fn fill_columns(columns: &Columns<'_>, buffers: &mut [Vec<f64>]) -> PyResult<()> {
+    if columns.len() != buffers.len() {
+        let message = format!("expected {} extra columns, found {}", buffers.len(), columns.len());
+        return Err(PyValueError::new_err(message));
+    }
+    columns.iter().zip(buffers).try_for_each(|(column, buffer)| fill("an extra column", slice(column)?, buffer))
 }
 
 fn fill(what: &str, values: &[f64], buffer: &mut [f64]) -> PyResult<()> {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use luminary::archive::Batch;
+use luminary::archive::{Batch, ExtraColumn};
 use luminary::error::CallError;
 use luminary::preset::Preset;
 use luminary::problem::{Evaluate, ProblemSpec};
-use luminary::scheduler::{Call, Scheduler, TicketId};
+use luminary::scheduler::{Call, Scheduler, TicketId, Values};
 use luminary_run::config::{Goal, RunConfig};
 use luminary_run::export;
 use luminary_run::folder::{Manifest, compare};
@@ -22,6 +22,7 @@ use crate::books::{self, Books};
 use crate::checkpoint;
 use crate::convert::{OrRaise, Reduced, Saved, StatsAnswer, lock, slice, stats_answer};
 use crate::evaluate::{PythonEvaluator, exception_of};
+use crate::extra_arrays::{ExtraArray, columns};
 use crate::folder::NativeFolder;
 use crate::relay;
 use crate::run_archive::{Copied, Which};
@@ -103,28 +104,26 @@ impl NativeRun {
         self.asked(py, |scheduler| scheduler.ask_gradients().map(|_| ()), "tell_gradients")
     }
 
-    /// Objectives and measures of the rows last asked for.
+    /// Names of the extra columns, each with how many numbers it has.
+    fn extra_widths(&self, py: Python<'_>) -> PyResult<Vec<(String, usize)>> {
+        let width = |column: &ExtraColumn| (column.name.clone(), column.width);
+        self.read(py, |scheduler| scheduler.config().archive.extra_columns.iter().map(width).collect())
+    }
+
+    /// Objectives, measures and extra columns of the rows last asked for; with Jacobians of those by `ask_dqd`.
+    #[pyo3(signature = (objectives, measures, extras, jacobians=None))]
     fn tell(
         &self,
         py: Python<'_>,
         objectives: PyReadonlyArray1<'_, f64>,
         measures: PyReadonlyArray2<'_, f64>,
+        extras: Vec<ExtraArray<'_>>,
+        jacobians: Option<PyReadonlyArray3<'_, f64>>,
     ) -> PyResult<()> {
-        let (objectives, measures) = (slice(&objectives)?, slice(&measures)?);
-        py.detach(|| self.with_scheduler(|scheduler| scheduler.tell(objectives, measures)))?.or_raise()
-    }
-
-    /// Objectives, measures and Jacobians of the rows last asked for by `ask_dqd`.
-    fn tell_dqd(
-        &self,
-        py: Python<'_>,
-        objectives: PyReadonlyArray1<'_, f64>,
-        measures: PyReadonlyArray2<'_, f64>,
-        jacobians: PyReadonlyArray3<'_, f64>,
-    ) -> PyResult<()> {
-        let (objectives, measures, jacobians) = (slice(&objectives)?, slice(&measures)?, slice(&jacobians)?);
-        py.detach(|| self.with_scheduler(|scheduler| scheduler.tell_gradients(objectives, measures, jacobians)))?
-            .or_raise()
+        let extras = columns(&extras)?;
+        let mut values = Values::new(slice(&objectives)?, slice(&measures)?).with_extras(&extras);
+        values.jacobians = jacobians.as_ref().map(slice).transpose()?;
+        py.detach(|| self.with_scheduler(|scheduler| scheduler.tell_values(&values)))?.or_raise()
     }
 
     /// Runs the engine's loop until this many iterations are done, or `after_iteration` returns a true value.
@@ -213,12 +212,14 @@ impl NativeRun {
         solutions: PyReadonlyArray2<'py, f64>,
         objectives: PyReadonlyArray1<'py, f64>,
         measures: PyReadonlyArray2<'py, f64>,
+        extras: Vec<ExtraArray<'py>>,
     ) -> PyResult<InjectedAnswer<'py>> {
+        let extras = columns(&extras)?;
         let batch = Batch {
             solutions: slice(&solutions)?,
             objectives: slice(&objectives)?,
             measures: slice(&measures)?,
-            extras: &[],
+            extras: &extras,
         };
         let report = py.detach(|| {
             self.with_scheduler(|scheduler| match lock(&self.books).as_mut() {

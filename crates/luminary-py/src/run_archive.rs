@@ -1,14 +1,14 @@
 //! Archives of a run as Python's classes: a copy of the archive, and the arguments of the class that is like it.
 
 use luminary::archive::{
-    Acceptance, Archive, ArchiveConfig, ArchiveKind, CellArchive, Cells, Competition, DnsArchive, DnsConfig,
-    ProximityArchive, ProximityConfig,
+    Acceptance, Archive, ArchiveConfig, ArchiveKind, CellArchive, Cells, Competition, DnsArchive, DnsConfig, Dtype,
+    ExtraColumn, ProximityArchive, ProximityConfig,
 };
 use luminary::scheduler::Scheduler;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::archive::NativeArchive;
 
@@ -26,6 +26,7 @@ pub(crate) struct Copied {
     archive: Inner,
     solution_dim: usize,
     qd_score_offset: f64,
+    extra_columns: Vec<ExtraColumn>,
 }
 
 enum Inner {
@@ -56,7 +57,8 @@ impl Copied {
             ));
         };
         let qd_score_offset = scheduler.config().archive.qd_score_offset;
-        Ok(Self { archive: inner, solution_dim: archive.solution_dim(), qd_score_offset })
+        let extra_columns = archive.extra_columns().to_vec();
+        Ok(Self { archive: inner, solution_dim: archive.solution_dim(), qd_score_offset, extra_columns })
     }
 
     /// The name of the class, its arguments, and the native archive to put inside.
@@ -64,6 +66,9 @@ impl Copied {
         let settings = PyDict::new(py);
         settings.set_item("solution_dim", self.solution_dim)?;
         settings.set_item("qd_score_offset", self.qd_score_offset)?;
+        if !self.extra_columns.is_empty() {
+            settings.set_item("extra_fields", extra_fields(py, &self.extra_columns)?)?;
+        }
         let class = match &self.archive {
             Inner::Cells(archive) => cell_settings(archive, &settings)?,
             Inner::Proximity(archive) => proximity_settings(archive.config(), &settings)?,
@@ -75,6 +80,7 @@ impl Copied {
     fn into_native(self) -> NativeArchive {
         let config = |kind| ArchiveConfig {
             qd_score_offset: self.qd_score_offset,
+            extra_columns: self.extra_columns.clone(),
             ..ArchiveConfig::new(self.solution_dim, kind)
         };
         match self.archive {
@@ -89,6 +95,20 @@ impl Copied {
             }
         }
     }
+}
+
+/// Extra columns as Python's fields: shape and type of each. A single number is no array. What is not a number is bytes,
+/// because a checkpoint does not say what they meant to Python.
+fn extra_fields<'py>(py: Python<'py>, columns: &[ExtraColumn]) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    for ExtraColumn { name, width, dtype, .. } in columns {
+        let shape = if *width == 1 { PyTuple::empty(py) } else { PyTuple::new(py, [*width])? };
+        match dtype {
+            Dtype::F64 => fields.set_item(name, (shape, "float64"))?,
+            _ => fields.set_item(name, (PyTuple::empty(py), format!("V{}", width * dtype.size())))?,
+        }
+    }
+    Ok(fields)
 }
 
 fn cell_settings(archive: &CellArchive, settings: &Bound<'_, PyDict>) -> PyResult<&'static str> {

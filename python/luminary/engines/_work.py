@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from luminary._extras import extra_columns, extras_of_row
+
 #: Lines of a traceback that are kept.
 _MAX_LINES = 40
 
@@ -31,7 +33,7 @@ class Value:
     measures: np.ndarray
     #: Gradients of the objective and of each measure, if they were wanted.
     jacobian: np.ndarray | None = None
-    #: Numbers of extra fields, one after the other, where a program gives some.
+    #: Numbers of the extras, one after the other, if there are some.
     extras: np.ndarray | None = None
 
 
@@ -67,6 +69,9 @@ class Job:
         vectorized: Whether ``evaluate`` takes many solutions.
     """
 
+    #: Further numbers that the functions return for each solution: how many of each name.
+    extras: dict = {}
+
     def __init__(self, evaluate, gradients=None, setup=None, vectorized=False):
         self.id = uuid.uuid4().hex
         self.evaluate = evaluate
@@ -96,17 +101,20 @@ class Job:
         return _STATE.built
 
     def values(self, solutions, seeds):
-        """Objectives and measures as a vectorized ``evaluate`` returns them."""
-        return self._call(self.evaluate, self.wants_seeds, solutions, seeds)
+        """Objectives and measures as a vectorized ``evaluate`` returns them, and the extras; None without."""
+        return self._with_extras(("objective", "measures"), self._call(self.evaluate, self.wants_seeds, solutions, seeds))
 
     def jacobians(self, solutions, seeds):
-        """Objectives, measures and Jacobians as ``gradients`` returns them."""
-        return self._call(self.gradients, self.gradients_want_seeds, solutions, seeds)
+        """Objectives, measures and Jacobians as ``gradients`` returns them, and the extras; None without."""
+        results = self._call(self.gradients, self.gradients_want_seeds, solutions, seeds)
+        return self._with_extras(("objective", "measures", "jacobian"), results)
 
     def value(self, solution, seed):
         """Objective and measures of one solution, with an ``evaluate`` that takes one."""
-        objective, measures = self._call(self.evaluate, self.wants_seeds, solution, int(seed))
-        return Value(float(objective), np.asarray(measures, dtype=np.float64).ravel())
+        results = self._call(self.evaluate, self.wants_seeds, solution, int(seed))
+        objective, measures, extras = self._with_extras(("objective", "measures"), results)
+        measures = np.asarray(measures, dtype=np.float64).ravel()
+        return Value(float(objective), measures, extras=extras_of_row(self.extras, extras))
 
     def answers(self, kind, solutions, seeds):
         """What the functions say of each row: a :class:`Value` or a :class:`Raised`.
@@ -125,17 +133,26 @@ class Job:
             # Only rows that raise by themselves have no value.
             alone = [self.answers(kind, solutions[row : row + 1], seeds[row : row + 1]) for row in range(len(solutions))]
             return [answer for (answer,) in alone]
-        objectives, measures = checked(len(solutions), *results[:2])
-        if kind == "value":
-            return [Value(float(objectives[row]), measures[row]) for row in range(len(solutions))]
-        jacobians = checked_jacobians(solutions, measures, results[2])
-        return [Value(float(objectives[row]), measures[row], jacobians[row]) for row in range(len(solutions))]
+        n_rows = len(solutions)
+        objectives, measures = checked(n_rows, *results[:2])
+        jacobians = [None] * n_rows if kind == "value" else checked_jacobians(solutions, measures, results[2])
+        columns = extra_columns(self.extras, results[-1], n_rows)
+        extras = np.concatenate(columns, axis=1) if columns else [None] * n_rows
+        return [Value(float(objectives[row]), measures[row], jacobians[row], extras[row]) for row in range(n_rows)]
 
     def _guarded(self, solution, seed):
         try:
             return self.value(solution, seed)
         except (Exception, SystemExit) as error:
             return Raised.of(error)
+
+    def _with_extras(self, names, results):
+        """What a function returned, with the extras as the last item; None if there are none."""
+        names = (*names, "extras") if self.extras else names
+        results = tuple(results)
+        if len(results) != len(names):
+            raise ValueError(f"expected {len(names)} results ({', '.join(names)}), found {len(results)}")
+        return results if self.extras else (*results, None)
 
     def _call(self, function, wants_seeds, solutions, seeds):
         given = (solutions,) if self.setup is None else (self.built(), solutions)

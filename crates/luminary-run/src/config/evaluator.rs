@@ -90,7 +90,7 @@ fn read_env(setting: Setting) -> Result<BTreeMap<String, String>, Fault> {
     entries.into_iter().map(|(key, value)| Ok((key, value.string()?.to_owned()))).collect()
 }
 
-fn read_extras(setting: Setting) -> Result<Extras, Fault> {
+pub(super) fn read_extras(setting: Setting) -> Result<Extras, Fault> {
     let entries = setting.entries(&setting.expected())?;
     let widths = entries.iter().map(|(name, width)| Ok((name.clone(), width.count(1, MAX_NUMBERS)?)));
     let extras = Extras(widths.collect::<Result<_, _>>()?);

@@ -36,6 +36,7 @@ mod template;
 mod tests;
 mod tree;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use luminary::archive::{ArchiveKind, CellsConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule};
@@ -126,6 +127,9 @@ pub enum ProblemConfig {
         /// Whether its objective is maximised or minimised.
         #[serde(default)]
         goal: Goal,
+        /// Further numbers of each solution, kept with the elites: how many of each name.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        extras: BTreeMap<String, usize>,
     },
 }
 
@@ -306,6 +310,7 @@ impl RunConfig {
             measure_bounds: spec.measure_bounds.clone(),
             labels: Labels::numbered(spec.measure_dim()),
             goal: Goal::default(),
+            extras: BTreeMap::new(),
         };
         let table = tree::read(None, overrides)?;
         resolve::resolve(table, Some(problem)).map_err(|fault| fault.locate(None))
@@ -422,13 +427,12 @@ impl ProblemConfig {
 
     /// Columns beside objective, measures and solution, in the order of their names.
     pub fn extra_columns(&self) -> Vec<ExtraColumn> {
+        let column = |(name, width): (&String, &usize)| ExtraColumn::new(name, *width);
         match self {
             #[cfg(unix)]
-            Self::External { evaluator, .. } => {
-                let column = |(name, width): (&str, usize)| ExtraColumn::new(name, width);
-                evaluator.extras.iter().map(column).collect()
-            }
-            Self::Domain { .. } | Self::Custom { .. } => Vec::new(),
+            Self::External { evaluator, .. } => evaluator.extras.0.iter().map(column).collect(),
+            Self::Custom { extras, .. } => extras.iter().map(column).collect(),
+            Self::Domain { .. } => Vec::new(),
         }
     }
 

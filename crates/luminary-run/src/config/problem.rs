@@ -1,5 +1,7 @@
 //! The `[problem]` section: a built-in domain, or the shape of a problem that is evaluated elsewhere.
 
+use std::collections::BTreeMap;
+
 use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary_domains::{Domain, DomainError};
@@ -77,19 +79,41 @@ fn read_by_hand(section: &mut Section, measures: &Setting) -> Result<(ProblemCon
     let Shape { n, measure_bounds, labels, goal } = read_shape(section, measures)?;
     let name = section.take("name").map_or(Ok("by hand".to_owned()), |setting| setting.string().map(str::to_owned))?;
     let spec = ProblemSpec { solution_dim: n, measure_bounds: measure_bounds.clone() };
-    Ok((ProblemConfig::Custom { name, n, measure_bounds, labels, goal }, spec))
+    let extras = BTreeMap::new();
+    Ok((ProblemConfig::Custom { name, n, measure_bounds, labels, goal, extras }, spec))
 }
 
-/// What settings may say about a problem that is given: what it is called, and its goal.
-pub(super) fn read_given(section: &mut Section, given: &mut ProblemConfig) -> Result<(), Fault> {
-    if let ProblemConfig::Custom { name, n, measure_bounds, labels, goal } = given {
+/// What settings may say about a problem that is given: what it is called, its goal, and what else it tells of a solution.
+pub(super) fn read_given(
+    section: &mut Section,
+    evaluator: Option<Section>,
+    given: &mut ProblemConfig,
+) -> Result<(), Fault> {
+    if let ProblemConfig::Custom { name, n, measure_bounds, labels, goal, extras } = given {
         if let Some(setting) = section.take("name") {
             *name = setting.string()?.to_owned();
         }
         *labels = read_labels(section, measure_bounds.len(), *n)?;
         *goal = read_goal(section)?;
+        if let Some(mut evaluator) = evaluator {
+            *extras = read_extras_of(&mut evaluator)?;
+            evaluator.finish()?;
+        }
     }
     Ok(())
+}
+
+/// The extras of a problem that is given, as those of a program are read.
+#[cfg(unix)]
+fn read_extras_of(section: &mut Section) -> Result<BTreeMap<String, usize>, Fault> {
+    let extras = section.take("extras").map(super::evaluator::read_extras).transpose()?;
+    Ok(extras.map(|extras| extras.0).unwrap_or_default())
+}
+
+/// Where there are no programs, nobody reads extras.
+#[cfg(not(unix))]
+fn read_extras_of(_section: &mut Section) -> Result<BTreeMap<String, usize>, Fault> {
+    Ok(BTreeMap::new())
 }
 
 /// What a file says about a problem that is no domain.

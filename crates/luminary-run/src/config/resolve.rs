@@ -30,7 +30,7 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
     root.finish()?;
     let (problem_config, spec) = match given {
         Some(mut given) => {
-            problem::read_given(&mut problem, &mut given)?;
+            problem::read_given(&mut problem, evaluator, &mut given)?;
             let spec = given.spec().map_err(|error| Fault::missing("problem", &error.to_string()))?;
             (given, spec)
         }

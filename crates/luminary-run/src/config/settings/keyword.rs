@@ -8,6 +8,9 @@ use super::{Entry, all};
 /// Settings of files and programs, which Python functions have no use for.
 const NOT_IN_PYTHON: [&str; 5] = ["problem.domain", "archive.from", "run.out", "run.figures", "render.command"];
 
+/// The setting of programs that functions have a use for.
+const EXTRAS: &str = "evaluator.extras";
+
 /// Keywords that Python's functions name themselves, beside the typed rest.
 const NAMED: [&str; 10] = [
     "algorithm",
@@ -58,7 +61,8 @@ pub fn keyword(name: &str) -> Result<&'static Entry, Option<&'static str>> {
 
 /// What a setting is called in Python; nothing if it is not for Python.
 pub(super) fn names_in_python(entry: &Entry) -> Vec<&'static str> {
-    if entry.section() == "evaluator" || entry.is_nested() || NOT_IN_PYTHON.contains(&entry.path) {
+    let is_of_programs = entry.section() == "evaluator" && entry.path != EXTRAS;
+    if is_of_programs || entry.is_nested() || NOT_IN_PYTHON.contains(&entry.path) {
         return Vec::new();
     }
     std::iter::once(entry.key()).chain(entry.aliases.iter().copied()).collect()
