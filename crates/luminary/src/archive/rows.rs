@@ -70,8 +70,15 @@ impl Rows {
         self.numbers.push(number);
     }
 
-    /// Puts a row of a batch into a slot that is taken and returns the objective of the elite it replaces.
-    pub(super) fn replace(&mut self, slot: usize, batch: &Batch<'_>, row: usize, number: u64) -> f64 {
+    /// Gives a slot that is taken to a row of a batch and returns the objective of the elite it replaces. Solution, measures
+    /// and extra columns are still those of that elite until they are [copied](Self::copy).
+    pub(super) fn give(&mut self, slot: usize, batch: &Batch<'_>, row: usize, number: u64) -> f64 {
+        self.numbers[slot] = number;
+        std::mem::replace(&mut self.objectives[slot], batch.objectives[row])
+    }
+
+    /// Copies what is wide of a row into the slot it was given.
+    pub(super) fn copy(&mut self, slot: usize, batch: &Batch<'_>, row: usize) {
         let solution = &batch.solutions[row * self.solution_dim..][..self.solution_dim];
         let measures = &batch.measures[row * self.measure_dim..][..self.measure_dim];
         self.solutions[slot * self.solution_dim..][..self.solution_dim].copy_from_slice(solution);
@@ -79,8 +86,12 @@ impl Rows {
         for ((values, column), from) in self.extras.iter_mut().zip(&self.extra_columns).zip(batch.extras) {
             values.set_row(slot, from, row, column.width);
         }
-        self.numbers[slot] = number;
-        std::mem::replace(&mut self.objectives[slot], batch.objectives[row])
+    }
+
+    /// Puts a row of a batch into a slot that is taken and returns the objective of the elite it replaces.
+    pub(super) fn replace(&mut self, slot: usize, batch: &Batch<'_>, row: usize, number: u64) -> f64 {
+        self.copy(slot, batch, row);
+        self.give(slot, batch, row, number)
     }
 
     /// Forgets every elite; reserved room stays.

@@ -49,15 +49,31 @@ fn judge(archive: &CellArchive, cell: CellIdx, row: usize, objective: f64, repor
 
 /// The sequential rule. Rows that the report already calls invalid are passed over.
 pub(super) fn add_sequential(archive: &mut CellArchive, batch: &Batch<'_>, report: &mut AddReport) {
+    let first = archive.n_offered;
     for row in 0..batch.n_rows() {
         if report.status[row] != Status::Invalid {
-            add_row(archive, batch, row, archive.n_offered + row as u64, report);
+            judge_row(archive, batch, row, first + row as u64, report);
+        }
+    }
+    // Rows of one emitter often follow each other into the same cell; the last of them alone is copied. A new elite is
+    // complete already.
+    for (row, status) in report.status.iter().enumerate() {
+        if *status == Status::Improved {
+            archive.store.copy(report.cell[row], batch, row, first + row as u64);
         }
     }
 }
 
 /// Adds one row, which is the `number`-th ever, to its cell by the report.
 pub(super) fn add_row(archive: &mut CellArchive, batch: &Batch<'_>, row: usize, number: u64, report: &mut AddReport) {
+    judge_row(archive, batch, row, number, report);
+    if report.status[row] == Status::Improved {
+        archive.store.copy(report.cell[row], batch, row, number);
+    }
+}
+
+/// Does all for one row but the copying of what is wide.
+fn judge_row(archive: &mut CellArchive, batch: &Batch<'_>, row: usize, number: u64, report: &mut AddReport) {
     let objective = batch.objectives[row];
     let cell = report.cell[row];
     if judge(archive, cell, row, objective, report) {
@@ -107,5 +123,7 @@ fn add_group(archive: &mut CellArchive, batch: &Batch<'_>, group: &[(CellIdx, u3
         let kept = (1.0 - archive.alpha).powi(group.len() as i32);
         kept * *threshold + mean * (1.0 - kept)
     };
-    archive.place(cell, batch, best_row as usize, archive.n_offered + u64::from(best_row));
+    let number = archive.n_offered + u64::from(best_row);
+    archive.place(cell, batch, best_row as usize, number);
+    archive.store.copy(cell, batch, best_row as usize, number);
 }

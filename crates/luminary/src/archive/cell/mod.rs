@@ -170,7 +170,7 @@ impl CellArchive {
         }
     }
 
-    /// Seats a row and keeps the statistics.
+    /// Seats a row and keeps the statistics; see [`Store::place`] for what is left to be copied.
     fn place(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize, number: u64) {
         let objective = batch.objectives[row];
         if let Some(replaced) = self.store.place(cell, batch, row, number) {

@@ -66,16 +66,24 @@ impl Store {
         self.slot_of_cell[cell.index()].map(Slot::index)
     }
 
-    /// Makes row `row` of the batch the occupant of `cell` and returns the objective of the elite it replaces.
+    /// Makes row `row` of the batch the occupant of `cell` and returns the objective of the elite it replaces, of which
+    /// [`copy`](Self::copy) still has to overwrite what is wide: only the last of several occupants needs to be copied.
     pub(super) fn place(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize, number: u64) -> Option<f64> {
         match self.slot(cell) {
-            Some(slot) => Some(self.rows.replace(slot, batch, row, number)),
+            Some(slot) => Some(self.rows.give(slot, batch, row, number)),
             None => {
                 self.slot_of_cell[cell.index()] = Some(Slot::new(self.cells.len()));
                 self.cells.push(cell);
                 self.rows.push(batch, row, number);
                 None
             }
+        }
+    }
+
+    /// Completes the occupant of `cell` that [`place`](Self::place) made of the `number`-th row, if it still is.
+    pub(super) fn copy(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize, number: u64) {
+        if let Some(slot) = self.slot(cell).filter(|&slot| self.rows.numbers[slot] == number) {
+            self.rows.copy(slot, batch, row);
         }
     }
 
