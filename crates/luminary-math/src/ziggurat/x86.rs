@@ -7,7 +7,6 @@ use crate::xoshiro::Xoshiro;
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-const LAYER_BITS: i64 = LAYERS as i64 - 1;
 const TWO_BITS: i64 = 2.0f64.to_bits() as i64;
 
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw")]
@@ -29,12 +28,10 @@ pub(super) fn candidates_avx512(
         s2 = _mm512_xor_si512(s2, shifted);
         s3 = _mm512_rol_epi64::<45>(s3);
 
-        let layers = _mm512_and_si512(words, _mm512_set1_epi64(LAYER_BITS));
-        // SAFETY: every layer is below LAYERS, and the table holds LAYERS + 1 numbers.
-        let (here, above) = unsafe {
-            let x = table.x.as_ptr();
-            (_mm512_i64gather_pd::<8>(layers, x), _mm512_i64gather_pd::<8>(layers, x.add(1)))
-        };
+        let (here_low, above_low) = abscissas(table, _mm512_castsi512_si256(words));
+        let (here_high, above_high) = abscissas(table, _mm512_extracti64x4_epi64::<1>(words));
+        let here = _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(here_low), here_high);
+        let above = _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(above_low), above_high);
         let bits = _mm512_or_si512(_mm512_srli_epi64::<12>(words), _mm512_set1_epi64(TWO_BITS));
         let position = _mm512_sub_pd(_mm512_castsi512_pd(bits), _mm512_set1_pd(3.0));
         let x = _mm512_mul_pd(position, here);
@@ -72,12 +69,7 @@ pub(super) fn candidates_avx2(
             s2[half] = _mm256_xor_si256(s2[half], shifted);
             s3[half] = rotate_left_45(s3[half]);
 
-            let layers = _mm256_and_si256(words, _mm256_set1_epi64x(LAYER_BITS));
-            // SAFETY: every layer is below LAYERS, and the table holds LAYERS + 1 numbers.
-            let (here, above) = unsafe {
-                let x = table.x.as_ptr();
-                (_mm256_i64gather_pd::<8>(x, layers), _mm256_i64gather_pd::<8>(x.add(1), layers))
-            };
+            let (here, above) = abscissas(table, words);
             let bits = _mm256_or_si256(_mm256_srli_epi64::<12>(words), _mm256_set1_epi64x(TWO_BITS));
             let position = _mm256_sub_pd(_mm256_castsi256_pd(bits), _mm256_set1_pd(3.0));
             let x = _mm256_mul_pd(position, here);
@@ -95,6 +87,23 @@ pub(super) fn candidates_avx2(
     }
     // SAFETY: as at the start.
     wide.words = unsafe { transmute::<[[__m256i; 2]; 4], [[u64; LANES]; 4]>([s0, s1, s2, s3]) };
+}
+
+/// The abscissas of each word's layer and of the one above. They are neighbours in the table, so one load of two numbers
+/// brings both. Two gathers would do twice as many loads, and are slow on many processors.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn abscissas(table: &Table, words: __m256i) -> (__m256d, __m256d) {
+    // SAFETY: both types are 32 plain bytes.
+    let words = unsafe { transmute::<__m256i, [u64; 4]>(words) };
+    let pair = |word: u64| {
+        let layer = word as usize % LAYERS;
+        // SAFETY: the layer is below LAYERS, and the table holds LAYERS + 1 numbers.
+        unsafe { _mm_loadu_pd(table.x.as_ptr().add(layer)) }
+    };
+    let even = _mm256_set_m128d(pair(words[2]), pair(words[0]));
+    let odd = _mm256_set_m128d(pair(words[3]), pair(words[1]));
+    (_mm256_unpacklo_pd(even, odd), _mm256_unpackhi_pd(even, odd))
 }
 
 #[target_feature(enable = "avx2")]
