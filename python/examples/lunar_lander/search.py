@@ -4,7 +4,7 @@
     python python/examples/lunar_lander/search.py --workers 2
 
 The run folder is an ordinary one: `luminary show`, `plot` and `report` read it, and a run that is stopped goes on when it is
-started again. The best policies are drawn by render.py.
+started again. render.py draws its elites. luminary.toml beside this file is the same search for the command line.
 """
 
 import argparse

@@ -1,0 +1,130 @@
+"""Luminary beside pyribs on LunarLander: the same episodes, the same number of them, several seeds.
+
+    pip install "gymnasium[box2d]" "ribs==0.12.0"
+    python python/examples/lunar_lander/compare.py --iterations 300 --seeds 5 --workers 2
+
+Writes one line for each trial as soon as it is done, and a table with means and standard errors at the end.
+"""
+
+import argparse
+import csv
+import statistics
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+import lander
+
+#: Emitters, and solutions of each in an iteration.
+EMITTERS = 5
+BATCH_SIZE = 30
+DIMS = [50, 50]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Luminary beside pyribs on LunarLander.")
+    parser.add_argument("--iterations", type=int, default=300)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--contestants", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS))
+    parser.add_argument("--out", type=Path, default=Path("runs/lunar-lander-compared.csv"))
+    given = parser.parse_args()
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    rows = []
+    with ProcessPoolExecutor(given.workers) as workers, given.out.open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["contestant", "seed", "episodes", "qd_score", "cells", "best"])
+        trials = [(name, seed) for seed in range(1, given.seeds + 1) for name in given.contestants]
+        running = [workers.submit(trial, name, seed, given.iterations) for name, seed in trials]
+        for done in as_completed(running):
+            rows.append(done.result())
+            table.writerow(rows[-1])
+            file.flush()
+            print(*rows[-1], file=sys.stderr)
+    print_table(rows)
+
+
+def trial(name, seed, iterations):
+    """One run of a contestant: its name, the seed, and what came out."""
+    stats = CONTESTANTS[name](seed, iterations)
+    episodes = iterations * EMITTERS * BATCH_SIZE
+    return name, seed, episodes, float(stats.qd_score), int(stats.num_elites), float(stats.obj_max)
+
+
+def with_luminary(algorithm):
+    def search(seed, iterations):
+        import luminary
+
+        simulator = lander.make()
+        result = luminary.run(
+            lambda weights: lander.fly(simulator, weights),
+            vectorized=False,
+            solution_dim=lander.SOLUTION_DIM,
+            ranges=lander.MEASURES,
+            dims=DIMS,
+            algorithm=algorithm,
+            emitters=EMITTERS,
+            batch_size=BATCH_SIZE,
+            sigma=1.0,
+            min_f=lander.MIN_REWARD,
+            qd_score_offset=lander.MIN_REWARD,
+            iterations=iterations,
+            seed=seed,
+        )
+        return result.archive.stats
+
+    return search
+
+
+def with_pyribs(seed, iterations):
+    """CMA-ME with the settings of the others, in pyribs' usual loop."""
+    import numpy as np
+    from ribs.archives import GridArchive
+    from ribs.emitters import EvolutionStrategyEmitter
+    from ribs.schedulers import Scheduler
+
+    simulator = lander.make()
+    archive = GridArchive(
+        solution_dim=lander.SOLUTION_DIM, dims=DIMS, ranges=lander.MEASURES, qd_score_offset=lander.MIN_REWARD, seed=seed
+    )
+    emitters = [
+        EvolutionStrategyEmitter(
+            archive,
+            x0=np.zeros(lander.SOLUTION_DIM),
+            sigma0=1.0,
+            ranker="2imp",
+            batch_size=BATCH_SIZE,
+            seed=1000 * seed + number,
+        )
+        for number in range(EMITTERS)
+    ]
+    scheduler = Scheduler(archive, emitters)
+    for _ in range(iterations):
+        flights = [lander.fly(simulator, weights) for weights in scheduler.ask()]
+        scheduler.tell([reward for reward, _ in flights], [touchdown for _, touchdown in flights])
+    return archive.stats
+
+
+CONTESTANTS = {
+    "luminary cma_me": with_luminary("cma_me"),
+    "luminary cma_mae": with_luminary("cma_mae"),
+    "pyribs cma_me": with_pyribs,
+}
+
+
+def print_table(rows):
+    print("| contestant | trials | QD score | cells | best |\n|---|---:|---:|---:|---:|")
+    for name in sorted({row[0] for row in rows}):
+        columns = list(zip(*[row[3:] for row in rows if row[0] == name]))
+        cells = " | ".join(with_error(numbers) for numbers in columns)
+        print(f"| {name} | {len(columns[0])} | {cells} |")
+
+
+def with_error(numbers):
+    if len(numbers) < 2:
+        return f"{numbers[0]:,.1f}"
+    return f"{statistics.mean(numbers):,.1f} ± {statistics.stdev(numbers) / len(numbers) ** 0.5:,.1f}"
+
+
+if __name__ == "__main__":
+    main()

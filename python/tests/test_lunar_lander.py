@@ -1,0 +1,45 @@
+"""The example with a real simulator, LunarLander, in short: searching, drawing an elite, comparing with pyribs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+from conftest import luminary_program
+
+import luminary
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "python" / "examples" / "lunar_lander"
+
+
+def run(script, *arguments, said=""):
+    command = [sys.executable, EXAMPLE / script, *map(str, arguments)]
+    done = subprocess.run(command, input=said, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_python_and_the_command_line_find_the_same_policies_and_an_elite_is_drawn(tmp_path):
+    said = run("search.py", "--iterations", 2, "--seed", 3, "--workers", 2, "--out", tmp_path / "python")
+    assert "policies, best" in said
+    evaluator = json.dumps([sys.executable, str(EXAMPLE / "evaluator.py")])
+    short = ["--iterations", 2, "--seed", 3, "--out", tmp_path / "program", "--set", f"evaluator.command={evaluator}"]
+    luminary_program("run", EXAMPLE / "luminary.toml", *short)
+    best = luminary.elite(tmp_path / "python")
+    same = json.loads(luminary_program("elite", tmp_path / "program", "--best", "--json"))
+    assert np.array_equal(best["solution"], same["solution"])
+
+    picture = tmp_path / "best.gif"
+    draw = ["--", sys.executable, EXAMPLE / "render.py", "{output}"]
+    said = luminary_program("replay", tmp_path / "program", "--best", "--render", picture, *draw)
+    assert "repeats" in said
+    assert picture.read_bytes().startswith(b"GIF8")
+
+
+def test_the_comparison_with_pyribs_runs(tmp_path):
+    table = tmp_path / "compared.csv"
+    said = run("compare.py", "--iterations", 1, "--seeds", 1, "--out", table)
+    names = {line.split("|")[1].strip() for line in said.splitlines()}
+    assert {"luminary cma_me", "luminary cma_mae", "pyribs cma_me"} <= names
+    assert len(table.read_text().splitlines()) == 4
