@@ -23,6 +23,7 @@ commands:
   torture          kills runs of every kind at random moments and compares what becomes of them:
                    --minutes 60 for an hour, --seed 7 for the same kills again
   bench [name]     benchmarks: engine (default) prints trials with the share of time per stage,
+                   limits holds each stage beside what the machine can do,
                    trial runs one algorithm on one domain, pyribs compares whole runs of the Python package with
                    pyribs, archives compares what users call on archives, cluster holds engines (processes, Dask, Ray)
                    beside loops by hand and simulates many workers";

@@ -13,36 +13,47 @@ const STAGES: [(Stage, &str); 5] = [
     (Stage::Adapt, "adapt"),
 ];
 
-/// Seconds per stage, summed and by iteration.
+/// Seconds per stage of each iteration.
 pub(crate) struct Clock {
     last: Instant,
     current: [f64; STAGES.len()],
-    total: [f64; STAGES.len()],
-    iterations: Vec<f64>,
+    iterations: Vec<[f64; STAGES.len()]>,
 }
 
 impl Clock {
     pub(crate) fn start() -> Self {
-        Self { last: Instant::now(), current: [0.0; 5], total: [0.0; 5], iterations: Vec::new() }
+        Self { last: Instant::now(), current: [0.0; STAGES.len()], iterations: Vec::new() }
     }
 
     /// Seconds of all stages.
     pub(crate) fn seconds(&self) -> f64 {
-        self.total.iter().sum()
+        self.iterations.as_flattened().iter().sum()
     }
 
     /// Share of each stage in percent, as one line.
     pub(crate) fn shares(&self) -> String {
-        let share = |i: usize| format!("{} {:.0} %", STAGES[i].1, 100.0 * self.total[i] / self.seconds());
+        let total = |i: usize| self.iterations.iter().map(|stages| stages[i]).sum::<f64>();
+        let share = |i: usize| format!("{} {:.0} %", STAGES[i].1, 100.0 * total(i) / self.seconds());
         (0..STAGES.len()).map(share).collect::<Vec<_>>().join(", ")
     }
 
     /// Microseconds of the median iteration: on a shared machine it tells more than the mean.
     pub(crate) fn median_iteration(&self) -> f64 {
-        let mut sorted = self.iterations.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).map_or(0.0, |seconds| seconds * 1e6)
+        1e6 * median(self.iterations.iter().map(|stages| stages.iter().sum()))
     }
+
+    /// The median seconds of each stage, with its name.
+    pub(crate) fn median_stages(&self) -> impl Iterator<Item = (Stage, &'static str, f64)> {
+        let seconds = |i: usize| median(self.iterations.iter().map(|stages| stages[i]));
+        STAGES.iter().enumerate().map(move |(i, &(stage, name))| (stage, name, seconds(i)))
+    }
+}
+
+/// The middle of the numbers, zero if there are none.
+fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = numbers.collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
 impl Observer for Clock {
@@ -54,10 +65,7 @@ impl Observer for Clock {
     }
 
     fn iteration_done(&mut self, _scheduler: &Scheduler) -> ControlFlow<()> {
-        self.iterations.push(self.current.iter().sum());
-        for (total, current) in self.total.iter_mut().zip(&mut self.current) {
-            *total += std::mem::take(current);
-        }
+        self.iterations.push(std::mem::take(&mut self.current));
         self.last = Instant::now();
         ControlFlow::Continue(())
     }

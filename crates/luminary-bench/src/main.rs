@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
 
 mod clock;
+mod limits;
 mod memory;
 mod order;
 mod paper;
@@ -35,6 +36,12 @@ enum Command {
     Engine {
         /// Iterations of each trial
         #[arg(long, default_value_t = 10_000)]
+        iterations: u64,
+    },
+    /// Every stage of the main algorithms as a multiple of what this machine can do
+    Limits {
+        /// Iterations of each trial
+        #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u64).range(1..))]
         iterations: u64,
     },
     /// One algorithm on one domain with several seeds
@@ -79,6 +86,7 @@ enum Command {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     match Arguments::parse().command.unwrap_or(Command::Engine { iterations: 10_000 }) {
         Command::Engine { iterations } => engine(iterations),
+        Command::Limits { iterations } => limits::run(iterations),
         Command::Order { iterations, seeds, workers, out } => {
             order::run(iterations, seeds, workers.get(), &out).map_err(|error| error as Box<dyn std::error::Error>)
         }
