@@ -60,7 +60,8 @@ fn load(dir: &Path, choice: &ChoiceArgs, archive: ArchiveArg) -> Result<(RunConf
         ArchiveArg::Search => Which::Search,
     };
     let elite = find(which.of(&scheduler), config.goal(), &choice.choice());
-    Ok((config, elite.map_err(|error| Failure::input(error.to_string()))?))
+    let elite = elite.map_err(|error| Failure::input(error.to_string()))?;
+    Ok((config, elite.with_origin(&scheduler)))
 }
 
 /// The command that was given, or that of the run.
@@ -90,6 +91,9 @@ fn print_elite(elite: &EliteRecord, config: &RunConfig) -> io::Result<()> {
     if let Some(visits) = elite.visits {
         writeln!(out, "{:<12} {visits}", "visits")?;
     }
+    if let Some(seed) = elite.seed {
+        writeln!(out, "{:<12} {seed}", "seed")?;
+    }
     for (name, values) in &elite.extras {
         writeln!(out, "{name:<12} {values:?}")?;
     }
@@ -108,7 +112,12 @@ fn print_replay(replay: &Replay, elite: &EliteRecord) -> io::Result<()> {
     if replay.repeats {
         return writeln!(out, "repeats      yes, to the bit");
     }
-    writeln!(out, "repeats      no: evaluators are given no seed, so one that uses chance of its own need not")?;
+    let why = match elite.seed {
+        Some(seed) => format!("the evaluator was given the same seed, {seed}, so it uses chance of its own"),
+        None => "its seed is not known (in completion order, and where solutions were injected), so another was given"
+            .into(),
+    };
+    writeln!(out, "repeats      no: {why}")?;
     for difference in &replay.differences {
         let by = difference.found - difference.expected;
         writeln!(out, "  {}: was {:?}, is {:?} ({by:+.3e})", difference.what, difference.expected, difference.found)?;

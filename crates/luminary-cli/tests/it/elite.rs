@@ -171,3 +171,43 @@ fn a_section_without_a_command_to_draw_with_is_a_mistake() {
         lab.call(&["check", "run.toml"]).fails(2, &[expected]);
     }
 }
+
+/// Takes all its chance from the seeds, and fails now and then.
+const CHANCE: &str = r#"
+import json, random, sys
+sys.stdin.readline()
+print(json.dumps({"version": 1, "jacobian": True}), flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    results = []
+    for x, seed in zip(request["solutions"], request["seeds"]):
+        chance = random.Random(seed)
+        result = {"objective": chance.gauss(0, 1) - sum(v * v for v in x), "measures": [v + chance.gauss(0, 0.1) for v in x]}
+        result["jacobian"] = [[-2 * v for v in x], [1, 0], [0, 1]]
+        results.append({"error": "unlucky"} if chance.random() < 0.2 else result)
+    print(json.dumps({"id": request["id"], "results": results}), flush=True)
+"#;
+
+#[test]
+fn an_elite_is_evaluated_again_with_the_seed_it_had() {
+    let lab = Lab::new();
+    fs::write(lab.path("chance.py"), CHANCE).unwrap();
+    let config = "[problem]\nn = 2\nmeasures = [[-2, 2], [-2, 2]]\n[evaluator]\ncommand = [\"python3\", \"chance.py\"]\n\
+                  [archive]\nresolution = 4\nmin_f = -50\n[algorithm]\nemitters = 2\nbatch_size = 6\n[run]\niterations = 8\n";
+    fs::write(lab.path("run.toml"), config).unwrap();
+    for preset in ["map_elites", "cma_mae", "cma_mega"] {
+        lab.call(&["run", "run.toml", "--algorithm", preset, "--out", preset, "--quiet"]).success();
+        // All of them, whether they came early or late, of gradient rows or others.
+        let n_repeated = (0..16)
+            .map(|cell| lab.call(&["replay", preset, "--cell", &cell.to_string()]))
+            .filter(|answer| answer.code == Some(0))
+            .inspect(|answer| assert!(answer.stdout.contains("repeats      yes"), "{preset}: {}", answer.stdout))
+            .count();
+        assert!(n_repeated > 2, "{preset}: {n_repeated}");
+    }
+    lab.call(&["run", "run.toml", "--set", "run.order=completion", "--out", "late", "--quiet"]).success();
+    let elite = lab.call(&["elite", "late", "--best", "--json"]).success().stdout;
+    assert_eq!(serde_json::from_str::<Value>(&elite).unwrap()["seed"], Value::Null);
+    let replay = lab.call(&["replay", "late", "--best"]).success().stdout;
+    assert!(replay.contains("repeats      no: its seed is not known"), "{replay}");
+}

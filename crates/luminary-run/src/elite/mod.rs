@@ -5,6 +5,7 @@ mod render;
 mod replay;
 
 use luminary::archive::{Archive, Cells, Elite};
+use luminary::scheduler::{Scheduler, TicketId};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
@@ -46,6 +47,13 @@ pub struct EliteRecord {
     pub threshold: Option<f64>,
     /// How many solutions have landed in its cell, if the archive counts them.
     pub visits: Option<u64>,
+    /// Its number among all rows that the archive was offered, if the archive counts them.
+    #[serde(skip)]
+    pub number: Option<u64>,
+    /// The ticket it came from, if that is [known](Self::with_origin).
+    pub ticket: Option<u64>,
+    /// The seed of that ticket, with which it was evaluated.
+    pub seed: Option<u64>,
 }
 
 impl EliteRecord {
@@ -70,7 +78,18 @@ impl EliteRecord {
             }),
             threshold: elite.threshold.map(|threshold| goal.turn(threshold)),
             visits: elite.visits,
+            number: elite.number,
+            ticket: None,
+            seed: None,
         }
+    }
+
+    /// Fills in ticket and seed of an elite of this run, if they are known: see [`Scheduler::ticket_of_row`].
+    pub fn with_origin(mut self, scheduler: &Scheduler) -> Self {
+        let ticket = self.number.and_then(|number| scheduler.ticket_of_row(number));
+        self.ticket = ticket.map(TicketId::get);
+        self.seed = ticket.map(|ticket| ticket.seed(scheduler.config().seed));
+        self
     }
 }
 

@@ -155,6 +155,9 @@ mod tests {
             intervals: None,
             threshold: None,
             visits: Some(4),
+            number: Some(11),
+            ticket: None,
+            seed: None,
         }
     }
 

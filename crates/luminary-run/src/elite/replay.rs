@@ -38,14 +38,14 @@ pub struct Difference {
 
 /// Evaluates an elite of a run again.
 ///
-/// Archives do not keep the seeds of their elites, and programs are not sent any: an evaluator that uses chance of its own
-/// need not repeat.
+/// The evaluator is given the seed that the elite had, if it is known, so that one that takes all its chance from the seed
+/// repeats.
 ///
 /// # Errors
 /// A problem that is evaluated elsewhere, an evaluator that does not start, and an evaluation without a value.
 pub fn replay(config: &RunConfig, elite: &EliteRecord) -> Result<Replay, RunError> {
     let mut evaluator = one_worker(&config.problem).evaluator()?;
-    let evaluated = evaluate_rows(&mut evaluator, config, Wants::Values, 0, &elite.solution)?;
+    let evaluated = evaluate_rows(&mut evaluator, config, Wants::Values, elite.ticket.unwrap_or(0), &elite.solution)?;
     let results = evaluated.results;
     if !results.objectives[0].is_finite() {
         return Err(RunError::NoValue { causes: evaluated.notes });

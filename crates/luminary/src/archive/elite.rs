@@ -21,6 +21,8 @@ pub struct Elite<'a> {
     pub threshold: Option<f64>,
     /// How many rows have landed in its cell, if the archive counts them.
     pub visits: Option<u64>,
+    /// Its number among all rows ever offered to the archive, if the archive counts them.
+    pub number: Option<u64>,
     /// How many rows have been offered to the archive after this one, if the archive counts them.
     pub age: Option<u64>,
     extras: Extras<'a>,
@@ -44,6 +46,7 @@ impl<'a> Elite<'a> {
             cell: None,
             threshold: None,
             visits: None,
+            number: None,
             age: None,
             extras: Extras::default(),
         }

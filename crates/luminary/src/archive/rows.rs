@@ -108,6 +108,7 @@ impl Rows {
         let solution = &self.solutions[slot * self.solution_dim..][..self.solution_dim];
         let measures = &self.measures[slot * self.measure_dim..][..self.measure_dim];
         let mut elite = Elite::new(solution, self.objectives[slot], measures);
+        elite.number = Some(self.numbers[slot]);
         elite.age = Some(n_offered.saturating_sub(1 + self.numbers[slot]));
         elite.with_extras(&self.extras, slot, self.len())
     }

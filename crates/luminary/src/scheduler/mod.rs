@@ -291,6 +291,13 @@ impl Scheduler {
         self.protocol.n_injected()
     }
 
+    /// The ticket whose row was the `number`-th that the archives were offered (see
+    /// [`Elite::number`](crate::archive::Elite::number)). In rows order rows enter in the order of their tickets, unless
+    /// others were injected; otherwise it is not known.
+    pub fn ticket_of_row(&self, number: u64) -> Option<TicketId> {
+        (self.config.order == Order::Rows && self.n_injected() == 0).then(|| TicketId::new(number))
+    }
+
     /// Calls of [`ask_tickets`](Self::ask_tickets), [`tell_ticket`](Self::tell_ticket), [`fail`](Self::fail),
     /// [`lost`](Self::lost) and [`inject`](Self::inject) that changed something: the position of this state in a journal
     /// of [`Call`]s.
