@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::process::run;
+use crate::debian;
 
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -11,9 +11,7 @@ pub(crate) fn ensure() -> Result<(), String> {
     if is_there() {
         return Ok(());
     }
-    let installed = run(Command::new("apt-get").args(["update", "--quiet"]))
-        .and_then(|()| run(Command::new("apt-get").args(["install", "--yes", "--quiet", "chromium"])));
-    match installed {
+    match debian::install("chromium") {
         Ok(()) if is_there() => Ok(()),
         outcome => Err(format!(
             "expected Chromium for the tests of the HTML report, found none of {NAMES:?}; install it and run again{}",

@@ -2,9 +2,11 @@
 #![allow(clippy::print_stdout, reason = "a program that reports on standard output")]
 
 mod chromium;
+mod debian;
 mod node;
 mod process;
 mod python;
+mod sshd;
 mod test;
 mod tidy;
 mod torture;

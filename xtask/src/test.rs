@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::process::{cargo, run};
-use crate::{chromium, node, python, tidy};
+use crate::{chromium, node, python, sshd, tidy};
 
 /// What the ordinary build leaves out.
 pub(crate) const FEATURES: &str = "luminary-cli/lsi";
@@ -19,6 +19,7 @@ pub(crate) fn all() -> Result<(), String> {
 pub(crate) fn rust() -> Result<(), String> {
     tidy::check()?;
     chromium::ensure()?;
+    sshd::ensure()?;
     cargo(&["fmt", "--all", "--check"])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--features", FEATURES, "--", "-D", "warnings"])?;
     cargo(&["test", "--workspace", "--features", FEATURES])?;

@@ -215,6 +215,14 @@ pub(crate) struct ResumeArgs {
     /// Start again from the beginning, without the checkpoints
     #[arg(long)]
     pub(crate) from_start: bool,
+    /// Machines that the workers run on from now on, such as node1,node2*8
+    #[cfg(unix)]
+    #[arg(long, value_name = "HOSTS", conflicts_with = "workers")]
+    pub(crate) hosts: Option<String>,
+    /// Workers from now on, on this machine
+    #[cfg(unix)]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) workers: Option<u16>,
     /// Print nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,

@@ -82,6 +82,7 @@ impl Failure {
                         | RunError::Domain(_)
                         | RunError::Memory { .. }
                         | RunError::NoEvaluator { .. }
+                        | RunError::NoProgram { .. }
                         | RunError::TooManyThreads { .. }
                         | RunError::Start { .. }
                         | RunError::Exists { .. }

@@ -164,6 +164,12 @@ pub enum RunError {
     /// The state could not be saved.
     #[error("cannot make a checkpoint: {0}")]
     Checkpoint(#[from] CheckpointError),
+    /// Workers for a problem that has none.
+    #[error("expected a problem that a program evaluates, to have its workers elsewhere, found {name:?}")]
+    NoProgram {
+        /// The problem's name.
+        name: String,
+    },
     /// More threads than anybody means.
     #[error("threads: expected an integer from 0 to {}, found {found}", crate::config::MAX_THREADS)]
     TooManyThreads {

@@ -76,6 +76,7 @@ impl ExternalBatch {
     }
 
     fn note(&mut self, report: &EvaluationReport) {
+        self.notes.extend(report.host_events.iter().map(ToString::to_string));
         self.notes.extend(report.events.iter().map(ToString::to_string));
         if report.n_events_left_out > 0 {
             self.notes.push(format!("and {} further worker failures in this batch", report.n_events_left_out));

@@ -11,7 +11,7 @@ use luminary_lsi::experiment::{
     COLLAGE, Comparison, DomainConfig, Experiment, ExperimentError, FACE_GENERATOR, Models, Study, fetch_faces,
 };
 use luminary_run::config::Override;
-use luminary_run::driver::{ResumeOptions, Run};
+use luminary_run::driver::Run;
 use luminary_run::folder::State;
 use luminary_run::stop::StopFlag;
 
@@ -52,8 +52,7 @@ pub(crate) fn lsi(args: &LsiArgs) -> Outcome {
 /// Continues a run that `luminary lsi` has begun.
 pub(super) fn resume(args: &ResumeArgs) -> Outcome {
     let stop = signals::stop_flag()?;
-    let options = ResumeOptions { iterations: args.iterations, threads: args.threads, from_start: args.from_start };
-    let (study, run) = Study::resume(&args.dir, options)?;
+    let (study, run) = Study::resume(&args.dir, super::run::options(args)?)?;
     finish(&study, run, &stop, args.quiet)
 }
 

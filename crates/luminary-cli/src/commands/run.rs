@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use luminary_run::RunError;
 use luminary_run::config::{Override, RunConfig};
 use luminary_run::driver::{ResumeOptions, Run};
+#[cfg(unix)]
+use luminary_run::external::{Crew, read_hosts};
 use luminary_run::folder::{MeasuresSeen, State};
 use luminary_run::stop::StopFlag;
 use luminary_run::summary::Summary;
@@ -70,8 +72,24 @@ pub(crate) fn resume(args: &ResumeArgs) -> Outcome {
         return super::lsi::resume(args);
     }
     let stop = signals::stop_flag()?;
-    let options = ResumeOptions { iterations: args.iterations, threads: args.threads, from_start: args.from_start };
-    execute_and_print(Run::resume(&args.dir, options)?, &stop, args.quiet)
+    execute_and_print(Run::resume(&args.dir, options(args)?)?, &stop, args.quiet)
+}
+
+/// What the flags of `resume` say.
+pub(super) fn options(args: &ResumeArgs) -> Result<ResumeOptions, Failure> {
+    Ok(ResumeOptions {
+        iterations: args.iterations,
+        threads: args.threads,
+        from_start: args.from_start,
+        #[cfg(unix)]
+        crew: match (&args.hosts, args.workers) {
+            (Some(text), _) => {
+                let hosts = read_hosts(text).map_err(|error| Failure::input(format!("--hosts: {error}")))?;
+                Some(Crew::On(hosts))
+            }
+            (None, workers) => workers.map(|workers| Crew::Here(workers.into())),
+        },
+    })
 }
 
 fn execute_and_print(run: Run, stop: &StopFlag, quiet: bool) -> Outcome {

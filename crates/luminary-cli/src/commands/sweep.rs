@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
+use luminary_run::driver::ResumeOptions;
 use luminary_run::stop::StopFlag;
 use luminary_run::sweep::{Axis, Estimate, Plan, Sweep, SweepTable};
 
@@ -40,9 +41,9 @@ fn start(args: &ManyArgs, axes: &[Axis], n_trials: u64, name: &str) -> Outcome {
 
 /// Continues a sweep.
 pub(super) fn resume(args: &ResumeArgs) -> Outcome {
-    if args.iterations.is_some() || args.threads.is_some() || args.from_start {
+    if super::run::options(args)? != ResumeOptions::default() {
         return Err(Failure::input(
-            "a sweep is continued as it was planned: expected no --iterations, --threads or --from-start",
+            "a sweep is continued as it was planned: expected no flag but --quiet, such as --iterations or --threads",
         ));
     }
     let stop = signals::stop_flag()?;

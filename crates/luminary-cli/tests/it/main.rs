@@ -19,6 +19,8 @@ mod figures;
 #[cfg(unix)]
 mod first_hour;
 mod folder;
+#[cfg(unix)]
+mod hosts;
 mod kill;
 #[cfg(feature = "lsi")]
 mod lsi;
@@ -28,6 +30,8 @@ mod plot;
 mod reproduce;
 #[cfg(unix)]
 mod serve;
+#[cfg(unix)]
+mod sshd;
 mod start;
 mod sweep;
 #[cfg(unix)]

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use super::error::Fault;
 use super::setting::{Section, Setting};
+use super::settings::MAX_WORKERS;
 use crate::external::{
-    ExternalConfig, ExternalError, Extras, FileFormat, FilesConfig, MAX_NUMBERS, OnFailure, Protocol,
+    ExternalConfig, ExternalError, Extras, FileFormat, FilesConfig, HOST_WORDS, Host, MAX_NUMBERS, OnFailure, Protocol,
+    n_workers, read_hosts,
 };
 
 /// Reads the section. Paths become absolute, so that a run can be resumed from anywhere.
@@ -50,20 +52,34 @@ impl Reader<'_> {
         self.take(key).map(|setting| setting.number_in_range()).transpose()
     }
 
+    /// The number of workers, which follows from the hosts if there are any.
+    fn workers(&mut self, hosts: &[Host], default: usize) -> Result<usize, Fault> {
+        let given = self.take("workers");
+        let n_given = given.as_ref().map(Setting::count_in_range).transpose()?;
+        let n_of_hosts = n_workers(hosts);
+        match (given, n_given) {
+            _ if hosts.is_empty() => Ok(n_given.unwrap_or(default)),
+            (Some(setting), Some(n_given)) if n_given != n_of_hosts => {
+                Err(setting.fault(&format!("{n_of_hosts}, which evaluator.hosts add up to, or nothing")))
+            }
+            _ => Ok(n_of_hosts),
+        }
+    }
+
     fn config(&mut self) -> Result<ExternalConfig, Fault> {
         let default = ExternalConfig::default();
         let protocols = [("json-lines", Protocol::JsonLines), ("files", Protocol::Files)];
         let policies = [("skip", OnFailure::Skip), ("abort", OnFailure::Abort)];
-        let command = self.section.require("command")?;
-        let command = command
-            .list(&command.expected())?
-            .iter()
-            .map(|part| part.string().map(str::to_owned))
-            .collect::<Result<_, _>>()?;
+        let command = words(&self.section.require("command")?)?;
+        let hosts = self.take("hosts").map_or(Ok(Vec::new()), |setting| hosts_of(&setting))?;
+        let workers = self.workers(&hosts, default.workers)?;
         Ok(ExternalConfig {
             command,
             protocol: self.take("protocol").map_or(Ok(default.protocol), |setting| setting.choice(&protocols))?,
-            workers: self.count("workers", default.workers)?,
+            workers,
+            hosts,
+            launcher: self.take("launcher").map(|setting| read_launcher(&setting)).transpose()?,
+            host_patience: self.seconds("host_patience")?.unwrap_or(default.host_patience),
             time_limit: self.seconds("time_limit")?.unwrap_or(default.time_limit),
             request_time_limit: self.seconds("request_time_limit")?,
             start_time_limit: self.seconds("start_time_limit")?.unwrap_or(default.start_time_limit),
@@ -83,6 +99,35 @@ impl Reader<'_> {
             files: self.take("files").map(read_files).transpose()?,
         })
     }
+}
+
+/// A list of texts.
+fn words(setting: &Setting) -> Result<Vec<String>, Fault> {
+    setting.list(&setting.expected())?.iter().map(|part| part.string().map(str::to_owned)).collect()
+}
+
+/// A list of hosts, or a text of them, which is easier to give on a command line.
+fn hosts_of(setting: &Setting) -> Result<Vec<Host>, Fault> {
+    let hosts: Vec<Host> = if setting.is_string() {
+        read_hosts(setting.string()?).map_err(|_| setting.fault(HOST_WORDS))?
+    } else {
+        let read = |part: &Setting| part.string()?.parse().map_err(|_| part.fault(HOST_WORDS));
+        setting.list(&setting.expected())?.iter().map(read).collect::<Result<_, _>>()?
+    };
+    match n_workers(&hosts) {
+        1..=MAX_WORKERS => Ok(hosts),
+        found => Err(setting.fault_found(&format!("hosts with 1 to {MAX_WORKERS} workers in all"), found.to_string())),
+    }
+}
+
+/// The launcher; a path to its program becomes absolute.
+fn read_launcher(setting: &Setting) -> Result<Vec<String>, Fault> {
+    let mut words = words(setting)?;
+    if let Some(program) = words.first_mut().filter(|program| program.contains('/')) {
+        let path = std::path::absolute(&program).map_err(|error| setting.fault(&format!("a path ({error})")))?;
+        *program = path.to_str().ok_or_else(|| setting.fault("a path that is Unicode"))?.to_owned();
+    }
+    Ok(words)
 }
 
 fn read_env(setting: Setting) -> Result<BTreeMap<String, String>, Fault> {

@@ -17,6 +17,8 @@ use crate::disk::Disk;
 use crate::error::RunError;
 use crate::evaluate::{Evaluator, Place};
 use crate::export;
+#[cfg(unix)]
+use crate::external::Crew;
 use crate::folder::live::clear_live;
 use crate::folder::{CheckpointFileError, FailureLog, JOURNAL, Manifest, MeasuresSeen, RunFolder, SUMMARY, State};
 use crate::start::Elites;
@@ -90,7 +92,7 @@ pub trait Watch: Send {
 impl Watch for () {}
 
 /// How to continue a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResumeOptions {
     /// Iterations in all, if they should be others than before.
     pub iterations: Option<u64>,
@@ -98,6 +100,9 @@ pub struct ResumeOptions {
     pub threads: Option<usize>,
     /// Start again from the beginning instead of from a checkpoint.
     pub from_start: bool,
+    /// Where the workers of its program run from now on, if it should be elsewhere.
+    #[cfg(unix)]
+    pub crew: Option<Crew>,
 }
 
 /// A run that is ready to go on, with its folder locked.
@@ -173,7 +178,12 @@ impl Run {
         let old = run.clone();
         run.iterations = options.iterations.unwrap_or(run.iterations);
         run.threads = threads.unwrap_or(run.threads);
-        let is_changed = *run != old;
+        let mut is_changed = *run != old;
+        #[cfg(unix)]
+        if let Some(crew) = options.crew {
+            move_workers(&mut manifest.config.problem, crew)?;
+            is_changed = true;
+        }
         manifest.config.check().map_err(RunError::Setting)?;
         if options.from_start {
             let checkpoints = folder.checkpoints();
@@ -296,6 +306,17 @@ impl Run {
         let summary = results::write_summary(&self.folder, &self.config, &self.scheduler, seconds, Some(&seen), state)?;
         failure.map_or(Ok(summary), Err)
     }
+}
+
+/// Has the workers of a program run elsewhere from now on.
+#[cfg(unix)]
+fn move_workers(problem: &mut ProblemConfig, crew: Crew) -> Result<(), RunError> {
+    let name = problem.name().to_owned();
+    let ProblemConfig::External { evaluator, .. } = problem else { return Err(RunError::NoProgram { name }) };
+    let moved = evaluator.as_ref().clone().with_crew(crew);
+    moved.check().map_err(|error| EvaluateError::Failed(Box::new(error)))?;
+    **evaluator = moved;
+    Ok(())
 }
 
 /// The loop itself.

@@ -69,7 +69,7 @@ fn one_worker(problem: &ProblemConfig) -> ProblemConfig {
     let mut problem = problem.clone();
     #[cfg(unix)]
     if let ProblemConfig::External { evaluator, .. } = &mut problem {
-        evaluator.workers = 1;
+        **evaluator = evaluator.as_ref().clone().with_one_worker();
     }
     problem
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::config::{ExternalConfig, OnFailure, Shape};
 use super::error::ExternalError;
-use super::report::{EvaluationReport, Fault, RowFailure, WorkerEvent};
+use super::report::{EvaluationReport, Fault, HostEvent, RowFailure, WorkerEvent};
 use super::wire::{Answer, Wanted};
 
 /// Rows that are evaluated together.
@@ -164,6 +164,22 @@ impl<'a> Batch<'a> {
         if self.count_worker_failure(&event) {
             self.queue.push_front(job);
         }
+    }
+
+    /// The way to a worker was lost with these jobs in hand: that says nothing about them, and they wait for another
+    /// worker as they are.
+    pub(super) fn jobs_lost(&mut self, jobs: Vec<Job>) {
+        jobs.into_iter().rev().for_each(|job| self.queue.push_front(job));
+    }
+
+    /// A session was lost, but not its host.
+    pub(super) fn session_lost(&mut self, event: WorkerEvent) {
+        self.report.push_event(event);
+    }
+
+    /// A host was lost or came back.
+    pub(super) fn host_changed(&mut self, event: HostEvent) {
+        self.report.host_events.push(event);
     }
 
     /// A worker did not get as far as its first job.

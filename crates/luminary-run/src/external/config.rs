@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ExternalError;
 use super::extras::Extras;
+use super::hosts::{self, Crew, Host};
 use super::report::TimeLimit;
 
 /// Into how many requests a batch is cut unless `rows_per_request` says otherwise. A constant, because results of
@@ -26,8 +27,17 @@ pub struct ExternalConfig {
     pub command: Vec<String>,
     /// How the program is spoken to.
     pub protocol: Protocol,
-    /// Number of processes that run at the same time.
+    /// Number of processes that run at the same time; with hosts what these add up to.
     pub workers: usize,
+    /// The machines that the workers run on; none for this one (JSON lines only).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<Host>,
+    /// The command that starts a worker on a host, ssh if absent. `{host}` and `{worker}` stand for its name and the
+    /// number of the worker, and the last argument is added: a line for a shell of the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub launcher: Option<Vec<String>>,
+    /// Seconds that are waited while none of the hosts is there.
+    pub host_patience: f64,
     /// Seconds one evaluation may take. A request of several rows may take that long for each row.
     pub time_limit: f64,
     /// Seconds a whole request may take, whatever its number of rows (JSON lines only).
@@ -65,6 +75,9 @@ impl Default for ExternalConfig {
             command: Vec::new(),
             protocol: Protocol::JsonLines,
             workers: 1,
+            hosts: Vec::new(),
+            launcher: None,
+            host_patience: 300.0,
             time_limit: 60.0,
             request_time_limit: None,
             start_time_limit: 60.0,
@@ -166,6 +179,8 @@ impl ExternalConfig {
         seconds("time_limit", self.time_limit)?;
         seconds("request_time_limit", self.request_time_limit.unwrap_or(1.0))?;
         seconds("start_time_limit", self.start_time_limit)?;
+        seconds("host_patience", self.host_patience)?;
+        self.check_hosts()?;
         match self.protocol {
             Protocol::JsonLines => {
                 let expected = "absent with protocol \"json-lines\"";
@@ -173,6 +188,50 @@ impl ExternalConfig {
             }
             Protocol::Files => self.check_files(),
         }
+    }
+
+    /// What only makes sense with other machines, and together with these.
+    fn check_hosts(&self) -> Result<(), ExternalError> {
+        let launcher = format!("{:?}", self.launcher);
+        if self.hosts.is_empty() {
+            return require(self.launcher.is_none(), "launcher", "absent without `hosts`", launcher);
+        }
+        let names: Vec<String> = self.hosts.iter().map(ToString::to_string).collect();
+        let is_spoken_to = self.protocol == Protocol::JsonLines;
+        require(is_spoken_to, "hosts", "absent with protocol \"files\"", format!("{names:?}"))?;
+        let repeated = hosts::repeated(&self.hosts);
+        require(repeated.is_none(), "hosts", "each host once, with the number of its workers", format!("{names:?}"))?;
+        let n_workers = hosts::n_workers(&self.hosts);
+        let found = format!("{}, where the hosts have {n_workers}", self.workers);
+        require(self.workers == n_workers, "workers", "what `hosts` add up to", found)?;
+        let is_command = |words: &Vec<String>| {
+            words.first().is_some_and(|program| !program.is_empty()) && words.iter().all(|word| !word.contains('\0'))
+        };
+        require(self.launcher.as_ref().is_none_or(is_command), "launcher", "a program and its arguments", launcher)
+    }
+
+    /// The same with a single worker, on the first host if there are any.
+    pub fn with_one_worker(mut self) -> Self {
+        self.workers = 1;
+        self.hosts.truncate(1);
+        self.hosts.iter_mut().for_each(|host| host.workers = 1);
+        self
+    }
+
+    /// The same with its workers elsewhere.
+    pub fn with_crew(mut self, crew: Crew) -> Self {
+        match crew {
+            Crew::Here(workers) => {
+                self.workers = workers;
+                self.hosts.clear();
+                self.launcher = None;
+            }
+            Crew::On(hosts) => {
+                self.workers = hosts::n_workers(&hosts);
+                self.hosts = hosts;
+            }
+        }
+        self
     }
 
     /// What only makes sense, or no sense, with one process per evaluation.
@@ -262,6 +321,7 @@ mod tests {
             protocol: Protocol::Files,
             env: [("OMP_NUM_THREADS".to_string(), "1".to_string())].into(),
             extras: Extras([("energy".to_string(), 1), ("forces".to_string(), 3)].into()),
+            host_patience: 7.0,
             files: Some(FilesConfig { format: FileFormat::Text, work_dir: Some("work".into()), keep_failed: 3 }),
             ..Default::default()
         };
@@ -289,6 +349,13 @@ mod tests {
             ("command = ['x']\nextras = { energy = 0 }", "extras"),
             ("command = ['x']\non_failure = 'explode'", "explode"),
             ("command = ['x']\nfiles = { format = 'text' }", "files"),
+            ("command = ['x']\nhost_patience = 0", "host_patience"),
+            ("command = ['x']\nhosts = ['-v']", "-v"),
+            ("command = ['x']\nhosts = ['a', 'a']\nworkers = 2", "each host once"),
+            ("command = ['x']\nhosts = ['a', 'b*2']", "found 1, where the hosts have 3"),
+            ("command = ['x']\nhosts = ['a']\nlauncher = []", "launcher"),
+            ("command = ['x']\nlauncher = ['ssh']", "launcher"),
+            ("command = ['x']\nprotocol = 'files'\nhosts = ['a']", "hosts"),
             ("command = ['x']\nprotocol = 'files'\nrows_per_request = 4", "rows_per_request"),
             ("command = ['x']\nprotocol = 'files'\nrequest_time_limit = 4.0", "request_time_limit"),
             ("command = ['x']\nprotocol = 'files'\nrequests_in_flight = 2", "requests_in_flight"),

@@ -52,6 +52,14 @@ pub enum ExternalError {
         /// The last one of the first worker that gave up.
         event: Box<WorkerEvent>,
     },
+    /// None of the hosts is there.
+    #[error("external evaluator: none of the hosts can be reached{}; {event}", waited(*.seconds))]
+    NoHost {
+        /// How long they were waited for; nothing at the start of a run, when mistakes should show at once.
+        seconds: Option<f64>,
+        /// How the session with one of them ended.
+        event: Box<WorkerEvent>,
+    },
     /// Jacobians are asked of a program that did not offer any in its hello.
     #[error("external evaluator: expected a program that computes Jacobians, found one whose hello does not say so")]
     NoJacobian,
@@ -109,6 +117,10 @@ pub enum ExternalError {
     /// The stop flag was set while a batch was under way.
     #[error("external evaluator: stopped while a batch was being evaluated")]
     Stopped,
+}
+
+fn waited(seconds: Option<f64>) -> String {
+    seconds.map(|seconds| format!(" (waited {seconds} s, `host_patience`)")).unwrap_or_default()
 }
 
 fn last(event: &Option<Box<WorkerEvent>>) -> String {

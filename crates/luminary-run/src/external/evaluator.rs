@@ -12,8 +12,10 @@ use super::batch::{Batch, Buffers, InARow};
 use super::config::{ExternalConfig, Protocol, Shape};
 use super::error::ExternalError;
 use super::files::{FilesWorker, WorkRoot};
+use super::host_state::HostState;
+use super::hosts::host_of;
 use super::json_lines::JsonLinesWorker;
-use super::report::{EvaluationReport, RowFailure, WorkerEvent};
+use super::report::{EvaluationReport, RowFailure};
 use super::transcript::Transcript;
 use super::worker::Worker;
 
@@ -23,6 +25,9 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 /// How long processes may take to end by themselves once they are told that there is no more work.
 const FAREWELL: Duration = Duration::from_millis(500);
 
+/// The same for sessions with hosts, where programs have a second.
+const HOST_FAREWELL: Duration = Duration::from_secs(3);
+
 /// Evaluates batches with a pool of external processes. Dropping it ends all of them.
 pub struct ExternalEvaluator {
     config: Arc<ExternalConfig>,
@@ -31,7 +36,7 @@ pub struct ExternalEvaluator {
     /// What went wrong since the last good evaluation.
     in_a_row: InARow,
     /// What happened while the workers were started, to be told with the first batch.
-    at_start: Vec<WorkerEvent>,
+    at_start: EvaluationReport,
     /// Those of the last batch, row by row.
     extras: Vec<f64>,
     stop: Arc<AtomicBool>,
@@ -115,14 +120,18 @@ impl ExternalEvaluator {
         let config = Arc::new(config.clone());
         let directory = std::path::absolute(config.directory.clone().unwrap_or_else(|| ".".into()))
             .map_err(|source| ExternalError::System { what: "cannot find the current directory", source })?;
-        if !directory.is_dir() {
+        if config.hosts.is_empty() && !directory.is_dir() {
             let found = directory.display().to_string();
             return Err(ExternalError::Config { key: "directory", expected: "an existing folder", found });
         }
         let workers = match config.protocol {
             Protocol::JsonLines => {
-                let new =
-                    |index| JsonLinesWorker::new(index, config.clone(), directory.clone(), shape, transcript.clone());
+                let hosts: Vec<HostState> = config.hosts.iter().map(|host| HostState::new(&host.name)).collect();
+                let new = |index| {
+                    let host = host_of(&config.hosts, index).map(|place| hosts[place].clone());
+                    let directory = directory.clone();
+                    JsonLinesWorker::new(index, config.clone(), directory, shape, host, transcript.clone())
+                };
                 Workers::JsonLines(numbers.map(new).collect())
             }
             Protocol::Files => {
@@ -139,7 +148,7 @@ impl ExternalEvaluator {
             shape,
             workers,
             in_a_row: InARow::default(),
-            at_start: Vec::new(),
+            at_start: EvaluationReport::default(),
             extras: Vec::new(),
             stop,
         };
@@ -179,7 +188,7 @@ impl ExternalEvaluator {
         on_failure: &mut dyn FnMut(&RowFailure),
     ) -> (Result<(), ExternalError>, EvaluationReport) {
         let offers_jacobian = match &self.workers {
-            Workers::JsonLines(workers) => workers.iter().all(|worker| worker.is_out() || worker.supports_jacobian()),
+            Workers::JsonLines(workers) => !workers.iter().any(|worker| !worker.is_out() && worker.lacks_jacobian()),
             Workers::Files(_) => true,
         };
         if jacobians.is_some() && !offers_jacobian {
@@ -197,7 +206,7 @@ impl ExternalEvaluator {
         self.drive(&mut batch, |_, batch| batch.is_open());
         let (result, mut report, in_a_row) = batch.finish();
         self.extras = extras;
-        report.events.splice(..0, self.at_start.drain(..));
+        report.prepend(std::mem::take(&mut self.at_start));
         match result.is_ok() {
             true => self.in_a_row = in_a_row,
             false => self.workers.each(|worker| worker.abandon()),
@@ -231,17 +240,25 @@ impl ExternalEvaluator {
         };
         let nobody = &mut |_: &RowFailure| ();
         let mut batch = Batch::new(&config, self.shape, InARow::default(), buffers, nobody)?;
-        let is_settled = |worker: &&mut dyn Worker| worker.is_ready() || worker.is_out();
+        let is_settled = |worker: &&mut dyn Worker| worker.is_ready() || worker.is_out() || worker.is_away();
         self.drive(&mut batch, |workers, batch| !batch.is_fatal() && !workers.iter().all(is_settled));
         let (result, report, _) = batch.finish();
-        self.at_start = report.events;
-        result
+        self.at_start = report;
+        result?;
+        // Hosts that are not there at the start may come later, but somebody has to begin.
+        let workers = self.workers.as_dyn();
+        match workers.iter().any(|worker| worker.is_ready()) {
+            true => Ok(()),
+            false => Err(nobody_there(&workers, None)),
+        }
     }
 
     fn drive(&mut self, batch: &mut Batch<'_>, goes_on: impl Fn(&[&mut dyn Worker], &Batch<'_>) -> bool) {
         let mut workers = self.workers.as_dyn();
         // First a look at everybody: a worker may have ended since the last batch, and should not be given a job then.
         let mut is_due = vec![true; workers.len()];
+        let patience = Duration::from_secs_f64(self.config.host_patience);
+        let mut gone_since = None;
         while goes_on(&workers, batch) {
             if self.stop.load(Ordering::Relaxed) {
                 return batch.end_with(ExternalError::Stopped);
@@ -251,7 +268,14 @@ impl ExternalEvaluator {
                 worker.step(now, batch);
             }
             if workers.iter().all(|worker| worker.is_out()) {
-                return batch.end_with(no_worker_left(&workers));
+                return batch.end_with(nobody_there(&workers, None));
+            }
+            gone_since = match workers.iter().all(|worker| worker.is_out() || worker.is_away()) {
+                true => gone_since.or(Some(now)),
+                false => None,
+            };
+            if gone_since.is_some_and(|since| now.saturating_duration_since(since) >= patience) {
+                return batch.end_with(nobody_there(&workers, Some(self.config.host_patience)));
             }
             hand_out(&mut workers, batch);
             if !goes_on(&workers, batch) {
@@ -271,7 +295,8 @@ impl Drop for ExternalEvaluator {
             worker.close();
         });
         let start = Instant::now();
-        while start.elapsed() < FAREWELL && !self.workers.as_dyn().iter().all(|worker| worker.has_ended()) {
+        let patience = if self.config.hosts.is_empty() { FAREWELL } else { HOST_FAREWELL };
+        while start.elapsed() < patience && !self.workers.as_dyn().iter().all(|worker| worker.has_ended()) {
             std::thread::sleep(Duration::from_millis(1));
         }
         // Whoever is left is killed when its process is dropped.
@@ -291,9 +316,13 @@ impl Workers {
     }
 }
 
-/// Why the first worker gave up, when all have.
-fn no_worker_left(workers: &[&mut dyn Worker]) -> ExternalError {
-    let (attempts, event) = workers.iter().find_map(|worker| worker.why_out()).expect("all workers are out");
+/// Why nobody is there to evaluate: no host can be reached, after so many seconds if they were waited for, or no worker
+/// starts any more.
+fn nobody_there(workers: &[&mut dyn Worker], seconds: Option<f64>) -> ExternalError {
+    if let Some(event) = workers.iter().find_map(|worker| worker.why_away()) {
+        return ExternalError::NoHost { seconds, event: Box::new(event) };
+    }
+    let (attempts, event) = workers.iter().find_map(|worker| worker.why_out()).expect("nobody is there");
     ExternalError::WillNotStart { attempts, event: Box::new(event.clone()) }
 }
 

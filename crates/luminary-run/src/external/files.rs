@@ -245,7 +245,7 @@ impl FilesWorker {
         }
         let row = evaluation.row;
         let is_own_verdict = matches!(fault.kind(), FaultKind::Reported | FaultKind::NonFinite);
-        let event = WorkerEvent { worker: self.index, fault, rows: vec![row], stderr, work_dir };
+        let event = WorkerEvent { worker: self.index, host: None, fault, rows: vec![row], stderr, work_dir };
         match is_own_verdict {
             true => batch.fail_row(row, event.fault.clone(), Some(event)),
             false => batch.worker_failed(event, vec![Job { rows: vec![row], alone: true }]),
@@ -273,7 +273,7 @@ impl Worker for FilesWorker {
             Ok(Ok(evaluation)) => self.running = Some(evaluation),
             Ok(Err(fault)) => {
                 let (worker, rows) = (self.index, vec![row]);
-                let event = WorkerEvent { worker, fault, rows, stderr: Vec::new(), work_dir: None };
+                let event = WorkerEvent { worker, host: None, fault, rows, stderr: Vec::new(), work_dir: None };
                 self.not_before = now.checked_add(START_PAUSE);
                 batch.job_lost(event, job);
             }

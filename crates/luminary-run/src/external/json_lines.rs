@@ -1,6 +1,5 @@
 //! A worker that is a long-lived process and speaks JSON lines.
 
-use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,9 +8,13 @@ use rustix::event::PollFd;
 
 use super::batch::{Batch, Job};
 use super::config::{ExternalConfig, Shape};
-use super::lines::{LineBuffer, without_mark};
+use super::host_state::{HostState, InHand, Loss, Stage};
+use super::launch;
+use super::lines::without_mark;
+use super::live::{Live, Request, take_answer};
 use super::process::{self, LIVENESS_INTERVAL, Process, Stream};
-use super::report::{Fault, TimeLimit, WorkerEvent, cut};
+use super::report::{Fault, HostEvent, TimeLimit, WorkerEvent};
+use super::signs::Signs;
 use super::transcript::Transcript;
 use super::wire::{self, Answer};
 use super::worker::Worker;
@@ -20,12 +23,8 @@ use super::worker::Worker;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// The longest pause between two starts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// How long a process that has closed its output may take to end, for its exit code to be reported.
-const GRACE: Duration = Duration::from_millis(200);
-/// How long a process that is out of time may take to write what it owes once its input is closed.
-const FLUSH_PATIENCE: Duration = Duration::from_secs(1);
-/// The longest hello.
-const MAX_HELLO_BYTES: usize = 1 << 16;
+/// How long a session may take to end once its input is closed. The program on the host has a second.
+const LEAVE_PATIENCE: Duration = Duration::from_secs(3);
 
 /// A worker of the JSON-lines protocol.
 pub(super) struct JsonLinesWorker {
@@ -33,21 +32,34 @@ pub(super) struct JsonLinesWorker {
     config: Arc<ExternalConfig>,
     directory: PathBuf,
     shape: Shape,
+    /// Where the program runs, if not on this machine.
+    host: Option<HostState>,
     /// The running process, from its start on.
     live: Option<Live>,
+    /// Sessions that are not wanted any more and have till then to end: the host hears of it through them.
+    leaving: Vec<(Process, Instant)>,
     /// Starts in a row that did not get to a hello.
     failed_starts: usize,
-    /// Starts that may fail before the worker is given up: one for the very first, then as configured.
-    allowed_starts: usize,
-    /// The last start that failed, once there were as many as are allowed.
+    phase: Phase,
+    /// The last start that failed, if the worker is given up.
     out: Option<WorkerEvent>,
     /// When the next process may be started.
     not_before: Instant,
     next_id: u64,
     answer: Answer,
-    supports_jacobian: bool,
+    /// Whether the last hello offered Jacobians, if there was one.
+    supports_jacobian: Option<bool>,
     flushing: Flushing,
     transcript: Option<Transcript>,
+}
+
+/// What a start that fails means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// A mistake of the user's, which should show at once.
+    First,
+    /// The program has worked before, or its host was not there: it is tried again.
+    Later,
 }
 
 /// Whether the program flushes its output after every line.
@@ -61,40 +73,13 @@ enum Flushing {
     Missing,
 }
 
-/// A running process and the conversation with it.
-struct Live {
-    process: Process,
-    lines: LineBuffer,
-    outbox: Vec<u8>,
-    n_written: usize,
-    has_said_hello: bool,
-    in_flight: Vec<Request>,
-    /// Since when the process owes an answer (or its hello).
-    owing_since: Instant,
-    last_look: Instant,
-    /// The process has ended, but what it wrote before is still to be read.
-    has_ended: bool,
-}
-
-/// When a process is out of time, how many seconds it had, and by which setting.
-struct Deadline {
-    at: Instant,
-    seconds: f64,
-    limit: TimeLimit,
-}
-
-/// A request without an answer.
-struct Request {
-    id: u64,
-    job: Job,
-}
-
 impl JsonLinesWorker {
     pub(super) fn new(
         index: usize,
         config: Arc<ExternalConfig>,
         directory: PathBuf,
         shape: Shape,
+        host: Option<HostState>,
         transcript: Option<Transcript>,
     ) -> Self {
         Self {
@@ -102,47 +87,53 @@ impl JsonLinesWorker {
             config,
             directory,
             shape,
+            host,
             live: None,
+            leaving: Vec::new(),
             failed_starts: 0,
-            allowed_starts: 1,
+            phase: Phase::First,
             out: None,
             not_before: Instant::now(),
             next_id: 0,
             answer: Answer::default(),
-            supports_jacobian: false,
+            supports_jacobian: None,
             flushing: Flushing::Unknown,
             transcript,
         }
     }
 
-    /// Whether the last hello offered Jacobians.
-    pub(super) fn supports_jacobian(&self) -> bool {
-        self.supports_jacobian
+    /// Whether a hello came that did not offer Jacobians.
+    pub(super) fn lacks_jacobian(&self) -> bool {
+        self.supports_jacobian == Some(false)
     }
 
     fn start(&mut self, now: Instant, batch: &mut Batch<'_>) {
-        let mut command = process::command(&self.config, self.index, &self.directory, &[]);
-        command.current_dir(&self.directory).stdin(std::process::Stdio::piped());
+        let mut command = match &self.host {
+            Some(host) => launch::command(&self.config, &host.name, self.index, &self.directory),
+            None => {
+                let mut command = process::command(&self.config, self.index, &self.directory, &[]);
+                command.current_dir(&self.directory);
+                command
+            }
+        };
+        command.stdin(std::process::Stdio::piped());
         match Process::spawn(&mut command) {
             Err(error) => batch.end_with(error),
-            Ok(Err(fault)) => self.start_failed(fault, Vec::new(), now, batch),
-            Ok(Ok(process)) => {
-                let mut outbox = Vec::new();
-                wire::write_hello(self.index, self.shape, &self.config.extras, &mut outbox);
-                if let Some(transcript) = &self.transcript {
-                    transcript.sent(&outbox);
+            Ok(Err(fault)) => match self.host.clone() {
+                Some(host) => self.lose(&host, self.event(fault, Vec::new(), Vec::new()), Vec::new(), now, batch),
+                None => self.start_failed(fault, Vec::new(), now, batch),
+            },
+            Ok(Ok(mut process)) => {
+                if let Some(host) = &self.host {
+                    process.signs = Some(Signs::default());
+                    host.open();
                 }
-                self.live = Some(Live {
-                    process,
-                    lines: LineBuffer::new(),
-                    outbox,
-                    n_written: 0,
-                    has_said_hello: false,
-                    in_flight: Vec::new(),
-                    owing_since: now,
-                    last_look: now,
-                    has_ended: false,
-                });
+                let mut hello = Vec::new();
+                wire::write_hello(self.index, self.shape, &self.config.extras, &mut hello);
+                if let Some(transcript) = &self.transcript {
+                    transcript.sent(&hello);
+                }
+                self.live = Some(Live::new(process, hello, now));
             }
         }
     }
@@ -151,11 +142,16 @@ impl JsonLinesWorker {
         let pause = FIRST_PAUSE.saturating_mul(1 << self.failed_starts.min(10)).min(LONGEST_PAUSE);
         self.not_before = now + pause;
         self.failed_starts += 1;
-        let event = WorkerEvent { worker: self.index, fault, rows: Vec::new(), stderr, work_dir: None };
-        if self.failed_starts >= self.allowed_starts {
+        let event = self.event(fault, Vec::new(), stderr);
+        if self.phase == Phase::First || self.failed_starts >= self.config.start_attempts {
             self.out = Some(event.clone());
         }
         batch.start_failed(event);
+    }
+
+    fn event(&self, fault: Fault, rows: Vec<usize>, stderr: Vec<String>) -> WorkerEvent {
+        let host = self.host.as_ref().map(|host| host.name.clone());
+        WorkerEvent { worker: self.index, host, fault, rows, stderr, work_dir: None }
     }
 
     /// Writes, reads and answers for. An error is the end of this process.
@@ -165,6 +161,12 @@ impl JsonLinesWorker {
         live.process.drain_stderr();
         if let Some(transcript) = &self.transcript {
             transcript.set_errors(live.process.tail.lines());
+        }
+        if let (Some(host), Stage::Connecting) = (&self.host, live.stage)
+            && live.process.signs.as_ref().is_some_and(Signs::is_connected)
+        {
+            live.stage = Stage::Connected;
+            host.reach();
         }
         let limit = live.line_limit(&self.config, self.shape);
         let Live { process, lines, in_flight, has_said_hello, owing_since, .. } = live;
@@ -182,12 +184,16 @@ impl JsonLinesWorker {
                 if *has_said_hello {
                     take_answer(line, in_flight, &mut self.answer, batch)?;
                     self.flushing = Flushing::Works;
+                    self.host.iter().for_each(HostState::answer);
                 } else {
                     let reply = wire::read_hello(line, self.shape).map_err(Fault::Garbage)?;
                     *has_said_hello = true;
-                    self.supports_jacobian = reply.jacobian;
+                    self.supports_jacobian = Some(reply.jacobian);
                     self.failed_starts = 0;
-                    self.allowed_starts = self.config.start_attempts;
+                    self.phase = Phase::Later;
+                    if let Some(host) = self.host.as_ref().filter(|host| host.greet()) {
+                        batch.host_changed(HostEvent::Back { host: host.name.clone() });
+                    }
                 }
                 *owing_since = now;
             }
@@ -217,16 +223,55 @@ impl JsonLinesWorker {
             Fault::TimedOut { seconds, limit } => self.explained(seconds, limit, &mut live),
             fault => fault,
         };
-        let _ = live.process.kill();
+        if self.host.is_none() {
+            // Whatever it has written until then is read below.
+            let _ = live.process.kill();
+        }
         live.process.drain_stderr();
         let stderr = live.process.tail.lines();
-        if !live.has_said_hello {
-            return self.start_failed(fault, stderr, now, batch);
-        }
-        let jobs: Vec<Job> = live.in_flight.into_iter().map(|request| request.job).collect();
+        let has_said_hello = live.has_said_hello;
+        let jobs: Vec<Job> = live.in_flight.drain(..).map(|request| request.job).collect();
         let rows = jobs.iter().flat_map(|job| job.rows.iter().copied()).collect();
-        let event = WorkerEvent { worker: self.index, fault, rows, stderr, work_dir: None };
-        batch.worker_failed(event, jobs);
+        let was_reached = live.process.signs.as_ref().is_none_or(Signs::is_connected);
+        self.leave(live, now);
+        match self.host.clone() {
+            Some(host) if fault.is_loss() || !was_reached || self.is_missing(has_said_hello) => {
+                let event = self.event(fault, rows, stderr);
+                self.lose(&host, event, jobs, now, batch);
+            }
+            _ if has_said_hello => batch.worker_failed(self.event(fault, rows, stderr), jobs),
+            _ => self.start_failed(fault, stderr, now, batch),
+        }
+    }
+
+    /// Whether a program that has ended on its host counts as if the host were not there: it does not start any more, or
+    /// not yet, although it has been there or others go on. At the very start of a run it is a mistake of the user's.
+    fn is_missing(&self, has_said_hello: bool) -> bool {
+        !has_said_hello && self.phase == Phase::Later
+    }
+
+    /// A session was lost. Nothing is held against the rows it had, nor against the worker.
+    fn lose(&mut self, host: &HostState, event: WorkerEvent, jobs: Vec<Job>, now: Instant, batch: &mut Batch<'_>) {
+        self.phase = Phase::Later;
+        let in_hand = if jobs.is_empty() { InHand::Nothing } else { InHand::Work };
+        batch.jobs_lost(jobs);
+        match host.lose(&event, in_hand, now) {
+            Loss::OfSession => batch.session_lost(event),
+            Loss::OfHost => {
+                batch.host_changed(HostEvent::Lost { host: host.name.clone(), event: Box::new(event) });
+            }
+            Loss::Again => {}
+        }
+    }
+
+    /// Ends a process whose answers are not wanted any more. On a host the program ends when its input does, for which the
+    /// session has a moment; whoever is killed cannot pass anything on.
+    fn leave(&mut self, mut live: Live, now: Instant) {
+        if let Some(host) = &self.host {
+            host.close(live.stage);
+            live.process.close_stdin();
+            self.leaving.push((live.process, now + LEAVE_PATIENCE));
+        }
     }
 }
 
@@ -237,6 +282,14 @@ impl Worker for JsonLinesWorker {
 
     fn why_out(&self) -> Option<(usize, &WorkerEvent)> {
         self.out.as_ref().map(|event| (self.failed_starts, event))
+    }
+
+    fn why_away(&self) -> Option<WorkerEvent> {
+        self.host.as_ref().filter(|_| !self.is_ready()).and_then(HostState::why_lost)
+    }
+
+    fn is_away(&self) -> bool {
+        !self.is_ready() && self.host.as_ref().is_some_and(HostState::is_lost)
     }
 
     fn fits(&self, job: &Job) -> bool {
@@ -269,18 +322,29 @@ impl Worker for JsonLinesWorker {
     }
 
     fn wake_at(&self) -> Option<Instant> {
-        match &self.live {
-            None if self.out.is_some() => None,
-            None => Some(self.not_before),
-            Some(live) => {
+        let next = match (&self.live, &self.host) {
+            (None, _) if self.out.is_some() => None,
+            (None, None) => Some(self.not_before),
+            (None, Some(host)) => host.next_try(self.not_before),
+            (Some(live), host) => {
                 let look = live.last_look + LIVENESS_INTERVAL;
-                Some(live.deadline(&self.config).map_or(look, |deadline| deadline.at.min(look)))
+                // A host that is late is looked at until it is known whose fault it is.
+                let deadline = live.deadline(&self.config).filter(|_| host.is_none());
+                Some(deadline.map_or(look, |deadline| deadline.at.min(look)))
             }
-        }
+        };
+        let first_to_leave = self.leaving.iter().map(|(_, until)| *until).min();
+        next.map(|next| first_to_leave.map_or(next, |until| until.min(next)))
     }
 
     fn step(&mut self, now: Instant, batch: &mut Batch<'_>) {
-        if self.live.is_none() && self.out.is_none() && now >= self.not_before {
+        // Whoever has not ended by then is killed when it is dropped.
+        self.leaving.retain(|(process, until)| now < *until && !process.has_ended());
+        if let Some(host) = self.host.as_ref().filter(|_| self.live.is_none()) {
+            self.out = self.out.take().or_else(|| host.why_given_up());
+        }
+        let may_start = self.host.as_ref().is_none_or(|host| host.may_start(now));
+        if self.live.is_none() && self.out.is_none() && now >= self.not_before && may_start {
             self.start(now, batch);
         }
         if let Err(fault) = self.converse(now, batch) {
@@ -289,7 +353,9 @@ impl Worker for JsonLinesWorker {
     }
 
     fn abandon(&mut self) {
-        self.live.take_if(|live| !live.in_flight.is_empty());
+        if let Some(live) = self.live.take_if(|live| !live.in_flight.is_empty()) {
+            self.leave(live, Instant::now());
+        }
     }
 
     fn close(&mut self) {
@@ -299,104 +365,7 @@ impl Worker for JsonLinesWorker {
     }
 
     fn has_ended(&self) -> bool {
-        self.live.as_ref().is_none_or(|live| live.process.has_ended())
+        let current = self.live.iter().map(|live| &live.process);
+        current.chain(self.leaving.iter().map(|(process, _)| process)).all(Process::has_ended)
     }
-}
-
-impl Live {
-    fn send(&mut self) {
-        self.n_written += self.process.write(&self.outbox[self.n_written..]);
-        if self.n_written == self.outbox.len() {
-            self.outbox.clear();
-            self.n_written = 0;
-        }
-    }
-
-    /// The longest line that may come now.
-    fn line_limit(&self, config: &ExternalConfig, shape: Shape) -> usize {
-        match self.in_flight.iter().map(|request| request.job.rows.len()).max() {
-            Some(n_rows) if self.has_said_hello => config.answer_limit(n_rows, shape),
-            _ => MAX_HELLO_BYTES,
-        }
-    }
-
-    /// When the process is out of time, if it owes anything.
-    fn deadline(&self, config: &ExternalConfig) -> Option<Deadline> {
-        let (time, limit) = match (self.has_said_hello, self.in_flight.first()) {
-            (false, _) => (Duration::from_secs_f64(config.start_time_limit), TimeLimit::Start),
-            (true, Some(request)) => config.limit_for(request.job.rows.len()),
-            (true, None) => return None,
-        };
-        Some(Deadline { at: self.owing_since.checked_add(time)?, seconds: time.as_secs_f64(), limit })
-    }
-
-    /// Whether a process that is out of time writes a whole line as soon as its input is closed. Then it had answered
-    /// long before, into a buffer of its own.
-    fn answers_once_closed(&mut self) -> bool {
-        self.process.close_stdin();
-        self.process.await_end(FLUSH_PATIENCE);
-        let mut has_line = false;
-        let read = self.process.read_stdout(|bytes| {
-            has_line |= bytes.contains(&b'\n');
-            Ok::<(), Infallible>(())
-        });
-        read.is_ok() && has_line
-    }
-
-    /// Notices a process that is out of time, or that has ended while its children keep its output open.
-    fn check_time(&mut self, now: Instant, config: &ExternalConfig) -> Result<(), Fault> {
-        if let Some(Deadline { seconds, limit, .. }) = self.deadline(config).filter(|deadline| now >= deadline.at) {
-            return Err(Fault::TimedOut { seconds, limit });
-        }
-        if self.has_ended {
-            return Err(self.closing_fault());
-        }
-        if now >= self.last_look + LIVENESS_INTERVAL {
-            self.last_look = now;
-            self.has_ended = self.process.has_ended();
-        }
-        Ok(())
-    }
-
-    /// Why the output has come to its end.
-    fn closing_fault(&mut self) -> Fault {
-        if !self.process.await_end(GRACE) {
-            return Fault::ClosedOutput;
-        }
-        match self.process.kill() {
-            Ok(status) if status.success() && !self.lines.rest().is_empty() => {
-                let rest = String::from_utf8_lossy(self.lines.rest());
-                Fault::Garbage(format!("expected a line end after {:?}, found the end of the output", cut(&rest)))
-            }
-            Ok(status) => Fault::from_status(status),
-            Err(error) => Fault::NotStarted(error.to_string()),
-        }
-    }
-}
-
-/// Matches an answer with its request and hands it to the batch. An error means that the process talks nonsense.
-fn take_answer(
-    line: &[u8],
-    in_flight: &mut Vec<Request>,
-    answer: &mut Answer,
-    batch: &mut Batch<'_>,
-) -> Result<(), Fault> {
-    let max_rows = in_flight.iter().map(|request| request.job.rows.len()).max().unwrap_or(0);
-    answer.read(line, batch.wanted(), max_rows).map_err(Fault::Garbage)?;
-    let place = in_flight.iter().position(|request| request.id == answer.id).ok_or_else(|| {
-        let ids: Vec<u64> = in_flight.iter().map(|request| request.id).collect();
-        Fault::Garbage(format!("expected an answer to one of the requests {ids:?}, found one to {}", answer.id))
-    })?;
-    if let Some(error) = answer.error.take() {
-        let job = in_flight.remove(place).job;
-        batch.fail_jobs(vec![job], Fault::Reported(error), None);
-        return Ok(());
-    }
-    let (expected, found) = (in_flight[place].job.rows.len(), answer.verdicts.len());
-    if expected != found {
-        return Err(Fault::WrongLength { what: "results", expected, found });
-    }
-    let job = in_flight.remove(place).job;
-    batch.accept(&job, answer);
-    Ok(())
 }

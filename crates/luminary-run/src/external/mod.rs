@@ -17,9 +17,13 @@
 //! - Memory is bounded: answers, stderr and error texts are cut off at stated sizes.
 //! - Every worker is a process group of its own, and the whole group is killed, children included.
 //!
+//! Workers run on this machine or, with [`hosts`](ExternalConfig::hosts), on others: a launcher such as ssh is started for
+//! each, and what goes through it is the same JSON lines. A host that is lost costs no row.
+//!
 //! One thread drives all workers with `poll`; there is no other concurrency.
 
 mod config;
+mod hosts;
 mod error;
 mod extras;
 mod report;
@@ -28,6 +32,10 @@ mod evaluator;
 mod batch;
 mod worker;
 mod json_lines;
+mod live;
+mod launch;
+mod signs;
+mod host_state;
 mod files;
 mod process;
 mod wire;
@@ -39,5 +47,7 @@ pub use error::ExternalError;
 pub use evaluator::ExternalEvaluator;
 pub use extras::Extras;
 pub(crate) use extras::MAX_NUMBERS;
-pub use report::{EvaluationReport, Fault, FaultKind, RowFailure, TimeLimit, WorkerEvent};
+pub use hosts::{Crew, Host, NotAHost, read_hosts};
+pub(crate) use hosts::{HOST_WORDS, n_workers};
+pub use report::{EvaluationReport, Fault, FaultKind, HostEvent, RowFailure, TimeLimit, WorkerEvent};
 pub use transcript::{Entry, Transcript};

@@ -17,6 +17,7 @@ use super::config::ExternalConfig;
 use super::error::ExternalError;
 use super::lines::Tail;
 use super::report::Fault;
+use super::signs::Signs;
 
 /// How often a process is looked at when its pipes are silent: a process may end while its children keep them open.
 pub(super) const LIVENESS_INTERVAL: Duration = Duration::from_millis(20);
@@ -31,6 +32,8 @@ pub(super) struct Process {
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
     pub(super) tail: Tail,
+    /// What is known of the program, if it runs on a host.
+    pub(super) signs: Option<Signs>,
     reaped: Option<ExitStatus>,
 }
 
@@ -59,7 +62,7 @@ impl Process {
 
     fn adopt(mut child: Child) -> io::Result<Self> {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let process = Self { child, stdin, stdout, stderr, tail: Tail::new(), reaped: None };
+        let process = Self { child, stdin, stdout, stderr, tail: Tail::new(), signs: None, reaped: None };
         for fd in process.fds() {
             let flags = rustix::fs::fcntl_getfl(fd)?;
             rustix::fs::fcntl_setfl(fd, flags | OFlags::NONBLOCK)?;
@@ -109,8 +112,12 @@ impl Process {
     pub(super) fn drain_stderr(&mut self) {
         let Some(stderr) = &mut self.stderr else { return };
         let tail = &mut self.tail;
+        let signs = &mut self.signs;
         let Ok(stream) = read_pipe(stderr, &mut |bytes| {
-            tail.extend(bytes);
+            match signs {
+                None => tail.extend(bytes),
+                Some(signs) => tail.extend(&signs.filter(bytes, Instant::now())),
+            }
             Ok::<(), std::convert::Infallible>(())
         });
         if stream == Stream::Closed {
@@ -202,7 +209,7 @@ pub(super) fn command(config: &ExternalConfig, worker: usize, directory: &Path, 
 }
 
 /// A text with paths in place of their names; paths need not be Unicode.
-fn fill(text: &str, places: &[(&str, &Path)]) -> OsString {
+pub(super) fn fill(text: &str, places: &[(&str, &Path)]) -> OsString {
     let mut filled = Vec::new();
     let mut rest = text;
     let next = |rest: &str| places.iter().filter_map(|(name, path)| Some((rest.find(name)?, *name, *path))).min();

@@ -25,6 +25,8 @@ pub struct EvaluationReport {
     pub events: Vec<WorkerEvent>,
     /// Events beyond the first 1,000.
     pub n_events_left_out: usize,
+    /// Hosts that were lost or came back, in the order in which it was noticed.
+    pub host_events: Vec<HostEvent>,
 }
 
 impl EvaluationReport {
@@ -35,6 +37,13 @@ impl EvaluationReport {
             *counts.entry(failure.fault.kind()).or_default() += 1;
         }
         counts
+    }
+
+    /// Puts what happened before the batch in front.
+    pub(super) fn prepend(&mut self, before: Self) {
+        self.events.splice(..0, before.events);
+        self.host_events.splice(..0, before.host_events);
+        self.n_events_left_out += before.n_events_left_out;
     }
 
     pub(super) fn push_event(&mut self, event: WorkerEvent) {
@@ -62,6 +71,8 @@ pub struct RowFailure {
 pub struct WorkerEvent {
     /// The worker, counted from 0.
     pub worker: usize,
+    /// Where it ran, if not on this machine.
+    pub host: Option<String>,
     /// What it did.
     pub fault: Fault,
     /// Rows it was evaluating.
@@ -74,7 +85,11 @@ pub struct WorkerEvent {
 
 impl fmt::Display for WorkerEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "worker {} {}", self.worker, self.fault)?;
+        write!(f, "worker {}", self.worker)?;
+        if let Some(host) = &self.host {
+            write!(f, " on {host}")?;
+        }
+        write!(f, " {}", self.fault)?;
         match self.rows.as_slice() {
             [] => {}
             [row] => write!(f, " while evaluating row {row}")?,
@@ -90,6 +105,34 @@ impl fmt::Display for WorkerEvent {
     }
 }
 
+/// A host that was lost or came back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HostEvent {
+    /// No worker of it is left; it is tried again after growing pauses. What it had in hand is evaluated by others.
+    Lost {
+        /// The host.
+        host: String,
+        /// How its last session ended.
+        event: Box<WorkerEvent>,
+    },
+    /// A worker of it is ready again.
+    Back {
+        /// The host.
+        host: String,
+    },
+}
+
+impl fmt::Display for HostEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lost { host, event } => {
+                write!(f, "host {host} is lost, and is tried again from time to time: {event}")
+            }
+            Self::Back { host } => write!(f, "host {host} is back"),
+        }
+    }
+}
+
 /// What a worker or an evaluation did wrong. Texts from outside are cut to 500 characters.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -102,6 +145,13 @@ pub enum Fault {
     ClosedOutput,
     /// The process could not be started.
     NotStarted(String),
+    /// The session with the host ended, and nothing is known of the program. The words say how the launcher ended.
+    SessionLost(String),
+    /// The host was reached, but gave no sign of life for this long.
+    Silent {
+        /// The seconds it had.
+        seconds: f64,
+    },
     /// The evaluation, request or start took too long.
     TimedOut {
         /// The seconds it had.
@@ -200,6 +250,7 @@ impl Fault {
     pub fn kind(&self) -> FaultKind {
         match self {
             Self::Exited(_) | Self::Killed(_) | Self::ClosedOutput | Self::NotStarted(_) => FaultKind::Crash,
+            Self::SessionLost(_) | Self::Silent { .. } => FaultKind::Crash,
             Self::TimedOut { .. } | Self::Unflushed { .. } => FaultKind::TimeOut,
             Self::Garbage(_) => FaultKind::Garbage,
             Self::WrongLength { .. } => FaultKind::WrongLength,
@@ -207,6 +258,18 @@ impl Fault {
             Self::Reported(_) => FaultKind::Reported,
             Self::BadSolution { .. } => FaultKind::BadSolution,
         }
+    }
+
+    /// Whether it says nothing about the program or what it evaluated, because the way to it failed.
+    pub(super) fn is_loss(&self) -> bool {
+        matches!(self, Self::SessionLost(_) | Self::Silent { .. })
+    }
+
+    /// The end of a program as a shell has it: beyond 128 come the signals.
+    pub(super) fn from_shell_code(code: i32) -> Self {
+        const SIGNALS: std::ops::RangeInclusive<i32> = 1..=64;
+        let signal = code - 128;
+        if SIGNALS.contains(&signal) { Self::Killed(signal) } else { Self::Exited(code) }
     }
 
     pub(super) fn from_status(status: ExitStatus) -> Self {
@@ -225,6 +288,8 @@ impl fmt::Display for Fault {
             Self::Killed(signal) => write!(f, "was killed by signal {signal}{}", signal_name(*signal)),
             Self::ClosedOutput => write!(f, "closed its output without exiting"),
             Self::NotStarted(error) => write!(f, "could not be started: {error}"),
+            Self::SessionLost(end) => write!(f, "lost its session: the launcher {end}"),
+            Self::Silent { seconds } => write!(f, "gave no sign of life for {seconds} s"),
             Self::TimedOut { seconds, limit } => write!(f, "took longer than {seconds} s (`{limit}`)"),
             Self::Unflushed { seconds, limit } => write!(
                 f,
@@ -269,7 +334,7 @@ mod tests {
 
     fn event(rows: Vec<usize>) -> WorkerEvent {
         let stderr = vec!["Traceback".into(), "ValueError: no".into()];
-        WorkerEvent { worker: 3, fault: Fault::Exited(1), rows, stderr, work_dir: None }
+        WorkerEvent { worker: 3, host: None, fault: Fault::Exited(1), rows, stderr, work_dir: None }
     }
 
     #[test]

@@ -21,6 +21,16 @@ pub(super) trait Worker {
         self.why_out().is_some()
     }
 
+    /// If the worker's host is lost: how its last session ended. It is tried again.
+    fn why_away(&self) -> Option<WorkerEvent> {
+        None
+    }
+
+    /// Whether the worker's host is lost.
+    fn is_away(&self) -> bool {
+        false
+    }
+
     /// Whether the worker can take this job now.
     fn fits(&self, job: &Job) -> bool;
 

@@ -5,5 +5,6 @@ mod support;
 mod json_lines;
 mod json_faults;
 mod json_starts;
+mod hosts;
 mod files;
 mod examples;

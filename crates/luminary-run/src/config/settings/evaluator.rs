@@ -4,7 +4,7 @@ use super::kind::{Kind, Range};
 use super::{Entry, Scope, follows, is, none, required};
 
 /// Processes at the same time; more would starve the machine.
-const MAX_WORKERS: u64 = 1_024;
+pub(in crate::config) const MAX_WORKERS: usize = 1_024;
 /// Counts beyond this are typing mistakes.
 const MAX_COUNT: u64 = 1_000_000_000;
 
@@ -30,8 +30,37 @@ pub(super) const ENTRIES: &[Entry] = &[
     .scope(Scope::Program),
     Entry::new("evaluator.protocol", Kind::Choice(protocols), is("\"json-lines\""), "how the program is spoken to")
         .scope(Scope::Program),
-    Entry::new("evaluator.workers", Kind::Integer(1, MAX_WORKERS), is("1"), "processes at the same time")
-        .scope(Scope::Program),
+    Entry::new(
+        "evaluator.workers",
+        Kind::Integer(1, MAX_WORKERS as u64),
+        follows("1; with `hosts` what they add up to", "4"),
+        "processes at the same time",
+    )
+    .scope(Scope::Program),
+    Entry::new(
+        "evaluator.hosts",
+        Kind::Other {
+            expected: "machines such as [\"node1\", \"node2*8\"], the second with 8 workers, or text like \"node1,node2*8\"",
+            python: "Iterable[str]",
+        },
+        none("[\"node1\", \"node2*8\"]"),
+        "machines that the workers run on, see docs/clusters.md",
+    )
+    .scope(Scope::Program),
+    Entry::new(
+        "evaluator.launcher",
+        Kind::Other { expected: "a list of texts: a program and its arguments", python: "Iterable[str]" },
+        follows("ssh", "[\"srun\", \"--nodelist={host}\", \"sh\", \"-c\"]"),
+        "the command that starts a worker on a host; a line for a shell there is added to it",
+    )
+    .scope(Scope::Hosts),
+    Entry::new(
+        "evaluator.host_patience",
+        Kind::Number(Range::Positive),
+        is("300.0"),
+        "seconds that a run waits while none of its hosts is there",
+    )
+    .scope(Scope::Hosts),
     Entry::new(
         "evaluator.time_limit",
         Kind::Number(Range::Positive),

@@ -17,6 +17,8 @@ mod run;
 mod tests;
 
 pub use document::{document, list};
+#[cfg(unix)]
+pub(super) use evaluator::MAX_WORKERS;
 pub use keyword::{Keyword, keyword, keywords, python_module};
 pub use kind::{Kind, Range};
 
@@ -72,6 +74,8 @@ pub enum Scope {
     Program,
     /// For evaluators that are spoken to through files.
     Files,
+    /// For evaluators on other machines.
+    Hosts,
     /// For archives of this kind.
     Kind(&'static str),
     /// For emitters that rank, which those of the MAP-Elites variants do not.
@@ -92,6 +96,7 @@ impl Scope {
             Self::Domain => "for a domain".into(),
             Self::OwnProblem => "not for a domain".into(),
             Self::Files => "for `protocol = \"files\"`".into(),
+            Self::Hosts => "with `hosts`".into(),
             Self::Kind(kind) => format!("for `kind = {kind:?}`"),
             Self::Ranked => "not for `map_elites` and `map_elites_line`".into(),
             Self::Preset(name) => format!("for `{name}`"),

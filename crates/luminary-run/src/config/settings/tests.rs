@@ -16,6 +16,7 @@ fn fitting(entry: &Entry) -> String {
         Scope::OwnProblem if entry.path == "problem.measures" => "problem.n = 3".into(),
         Scope::Always | Scope::OwnProblem | Scope::Ranked => OWN.into(),
         Scope::Program => format!("{OWN}\n{PROGRAM}"),
+        Scope::Hosts => format!("{OWN}\n{PROGRAM}\nevaluator.hosts = ['node1']"),
         Scope::Files => format!(
             "{OWN}\nevaluator.command = ['true', '{{params}}', '{{result}}']\nevaluator.protocol = 'files'\nevaluator.files.work_dir = 'work'"
         ),

@@ -1,0 +1,191 @@
+//! A running process of a JSON-lines worker, and the conversation with it.
+
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+use super::batch::{Batch, Job};
+use super::config::{ExternalConfig, Shape};
+use super::host_state::Stage;
+use super::lines::LineBuffer;
+use super::process::{LIVENESS_INTERVAL, Process};
+use super::report::{Fault, TimeLimit, cut};
+use super::signs::SILENCE;
+use super::wire::Answer;
+
+/// How long a process that has closed its output may take to end, for its exit code to be reported.
+const GRACE: Duration = Duration::from_millis(200);
+/// The same for a launcher, which has to close a session first.
+const SESSION_GRACE: Duration = Duration::from_secs(1);
+/// How long a process that is out of time may take to write what it owes once its input is closed.
+const FLUSH_PATIENCE: Duration = Duration::from_secs(1);
+/// The longest hello.
+const MAX_HELLO_BYTES: usize = 1 << 16;
+
+/// A running process and the conversation with it.
+pub(super) struct Live {
+    pub(super) process: Process,
+    pub(super) lines: LineBuffer,
+    pub(super) outbox: Vec<u8>,
+    pub(super) n_written: usize,
+    /// How far it got, if it is a session with a host.
+    pub(super) stage: Stage,
+    pub(super) has_said_hello: bool,
+    pub(super) in_flight: Vec<Request>,
+    /// Since when the process owes an answer (or its hello).
+    pub(super) owing_since: Instant,
+    pub(super) last_look: Instant,
+    /// The process has ended, but what it wrote before is still to be read.
+    pub(super) has_ended: bool,
+}
+
+/// When a process is out of time, how many seconds it had, and by which setting.
+pub(super) struct Deadline {
+    pub(super) at: Instant,
+    pub(super) seconds: f64,
+    pub(super) limit: TimeLimit,
+}
+
+/// A request without an answer.
+pub(super) struct Request {
+    pub(super) id: u64,
+    pub(super) job: Job,
+}
+
+impl Live {
+    /// A process that has just been started and is sent its hello.
+    pub(super) fn new(process: Process, hello: Vec<u8>, now: Instant) -> Self {
+        Self {
+            process,
+            lines: LineBuffer::new(),
+            outbox: hello,
+            n_written: 0,
+            stage: Stage::Connecting,
+            has_said_hello: false,
+            in_flight: Vec::new(),
+            owing_since: now,
+            last_look: now,
+            has_ended: false,
+        }
+    }
+
+    pub(super) fn send(&mut self) {
+        self.n_written += self.process.write(&self.outbox[self.n_written..]);
+        if self.n_written == self.outbox.len() {
+            self.outbox.clear();
+            self.n_written = 0;
+        }
+    }
+
+    /// The longest line that may come now.
+    pub(super) fn line_limit(&self, config: &ExternalConfig, shape: Shape) -> usize {
+        match self.in_flight.iter().map(|request| request.job.rows.len()).max() {
+            Some(n_rows) if self.has_said_hello => config.answer_limit(n_rows, shape),
+            _ => MAX_HELLO_BYTES,
+        }
+    }
+
+    /// When the process is out of time, if it owes anything.
+    pub(super) fn deadline(&self, config: &ExternalConfig) -> Option<Deadline> {
+        let (time, limit) = match (self.has_said_hello, self.in_flight.first()) {
+            (false, _) => (Duration::from_secs_f64(config.start_time_limit), TimeLimit::Start),
+            (true, Some(request)) => config.limit_for(request.job.rows.len()),
+            (true, None) => return None,
+        };
+        Some(Deadline { at: self.owing_since.checked_add(time)?, seconds: time.as_secs_f64(), limit })
+    }
+
+    /// Whether a process that is out of time writes a whole line as soon as its input is closed. Then it had answered
+    /// long before, into a buffer of its own.
+    pub(super) fn answers_once_closed(&mut self) -> bool {
+        self.process.close_stdin();
+        self.process.await_end(FLUSH_PATIENCE);
+        let mut has_line = false;
+        let read = self.process.read_stdout(|bytes| {
+            has_line |= bytes.contains(&b'\n');
+            Ok::<(), Infallible>(())
+        });
+        read.is_ok() && has_line
+    }
+
+    /// Notices a process that is out of time, a host that is silent, and a process that has ended while its children keep
+    /// its output open.
+    pub(super) fn check_time(&mut self, now: Instant, config: &ExternalConfig) -> Result<(), Fault> {
+        let is_late = |deadline: &Deadline| now >= deadline.at && self.is_to_blame_since(deadline.at);
+        if let Some(Deadline { seconds, limit, .. }) = self.deadline(config).filter(is_late) {
+            return Err(Fault::TimedOut { seconds, limit });
+        }
+        if let Some(signs) = &self.process.signs {
+            if signs.is_silent(now) {
+                return Err(Fault::Silent { seconds: SILENCE.as_secs_f64() });
+            }
+            // What the program wrote before it ended may come a little later than the news.
+            self.has_ended |= signs.has_ended_for(GRACE, now);
+        }
+        if self.has_ended {
+            return Err(self.closing_fault());
+        }
+        if now >= self.last_look + LIVENESS_INTERVAL {
+            self.last_look = now;
+            self.has_ended = self.process.has_ended();
+        }
+        Ok(())
+    }
+
+    /// Whether a process that has not answered by this time is late itself. If it is on a host, the host must have been
+    /// heard of since, because otherwise it may be the way to it that is cut. A host that was never reached is late.
+    fn is_to_blame_since(&self, time: Instant) -> bool {
+        self.process.signs.as_ref().is_none_or(|signs| !signs.is_connected() || signs.was_there_at(time))
+    }
+
+    /// Why the output has come to its end.
+    pub(super) fn closing_fault(&mut self) -> Fault {
+        let is_session = self.process.signs.is_some();
+        if !self.process.await_end(if is_session { SESSION_GRACE } else { GRACE }) && !is_session {
+            return Fault::ClosedOutput;
+        }
+        let end = match self.process.kill() {
+            Ok(status) => Fault::from_status(status),
+            Err(error) => Fault::NotStarted(error.to_string()),
+        };
+        self.process.drain_stderr();
+        let end = match &self.process.signs {
+            None => end,
+            Some(signs) => match signs.exit_code() {
+                None => return Fault::SessionLost(end.to_string()),
+                Some(code) => Fault::from_shell_code(code),
+            },
+        };
+        if end == Fault::Exited(0) && !self.lines.rest().is_empty() {
+            let rest = String::from_utf8_lossy(self.lines.rest());
+            return Fault::Garbage(format!("expected a line end after {:?}, found the end of the output", cut(&rest)));
+        }
+        end
+    }
+}
+
+/// Matches an answer with its request and hands it to the batch. An error means that the process talks nonsense.
+pub(super) fn take_answer(
+    line: &[u8],
+    in_flight: &mut Vec<Request>,
+    answer: &mut Answer,
+    batch: &mut Batch<'_>,
+) -> Result<(), Fault> {
+    let max_rows = in_flight.iter().map(|request| request.job.rows.len()).max().unwrap_or(0);
+    answer.read(line, batch.wanted(), max_rows).map_err(Fault::Garbage)?;
+    let place = in_flight.iter().position(|request| request.id == answer.id).ok_or_else(|| {
+        let ids: Vec<u64> = in_flight.iter().map(|request| request.id).collect();
+        Fault::Garbage(format!("expected an answer to one of the requests {ids:?}, found one to {}", answer.id))
+    })?;
+    if let Some(error) = answer.error.take() {
+        let job = in_flight.remove(place).job;
+        batch.fail_jobs(vec![job], Fault::Reported(error), None);
+        return Ok(());
+    }
+    let (expected, found) = (in_flight[place].job.rows.len(), answer.verdicts.len());
+    if expected != found {
+        return Err(Fault::WrongLength { what: "results", expected, found });
+    }
+    let job = in_flight.remove(place).job;
+    batch.accept(&job, answer);
+    Ok(())
+}
