@@ -9,7 +9,7 @@ use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-use crate::folder::SUMMARY;
+use crate::folder::{CHECKPOINTS, Checkpoints, SUMMARY};
 
 /// The occupied cells of an archive.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,12 +23,12 @@ pub struct CellObjectives {
 /// Reads the cells of the result archive from its table; nothing if the run goes on or has no such table.
 ///
 /// The summary is written after the tables and removed before a run goes on, so the table is that of the newest checkpoint
-/// while there is a summary.
+/// while there is a summary. Without a checkpoint there is nothing either: what is shown could not be asked about.
 ///
 /// # Errors
 /// A table that does not read.
 pub fn read_result_cells(folder: &Path) -> Result<Option<CellObjectives>, ParquetError> {
-    if !folder.join(SUMMARY).exists() {
+    if !folder.join(SUMMARY).exists() || Checkpoints::new(folder.join(CHECKPOINTS)).is_empty() {
         return Ok(None);
     }
     let Ok(file) = File::open(folder.join("result.parquet")) else { return Ok(None) };
