@@ -21,10 +21,11 @@ Example:
 Or in one call, with :func:`run`.
 """
 
-from luminary import archives, emitters, engines, schedulers
+from luminary import archives, emitters, engines, loggers, schedulers
 from luminary._native import __version__
 from luminary._run import Run, RunResult, elite, minimize, presets, run
 from luminary._saving import load, save
+from luminary._serve import Server, serve
 from luminary._tickets import Ticket, Told
 
 __all__ = [
@@ -32,14 +33,17 @@ __all__ = [
     "emitters",
     "schedulers",
     "engines",
+    "loggers",
     "run",
     "minimize",
     "elite",
     "save",
     "load",
     "presets",
+    "serve",
     "Run",
     "RunResult",
+    "Server",
     "Ticket",
     "Told",
     "__version__",

@@ -11,13 +11,14 @@ from typing_extensions import Unpack
 from luminary import archives as archives
 from luminary import emitters as emitters
 from luminary import engines as engines
+from luminary import loggers as loggers
 from luminary import schedulers as schedulers
 from luminary._settings import Settings
 from luminary.archives import ArchiveStats
 from luminary.typing import SingleData
 
 __version__: str
-__all__ = ["archives", "emitters", "schedulers", "engines", "run", "minimize", "elite", "save", "load", "presets", "Run", "RunResult", "Ticket", "Told", "__version__"]
+__all__ = ["archives", "emitters", "schedulers", "engines", "loggers", "run", "minimize", "elite", "save", "load", "presets", "serve", "Run", "RunResult", "Server", "Ticket", "Told", "__version__"]
 
 class Ticket(NamedTuple):
     id: int
@@ -35,6 +36,15 @@ class Told(NamedTuple):
 
 def presets() -> dict[str, str]: ...
 
+class Server:
+    @property
+    def url(self) -> str: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Server: ...
+    def __exit__(self, *_: object) -> None: ...
+
+def serve(*folders: str | PathLike[str], port: int | None = None) -> Server: ...
+
 class Run:
     def __init__(
         self,
@@ -47,8 +57,17 @@ class Run:
         order: Literal["rows", "completion"] | None = None,
         over_issue: float | None = None,
         threads: int | None = None,
+        serve: bool = False,
+        run_folder: str | PathLike[str] | None = None,
         **settings: Unpack[Settings],
     ) -> None: ...
+    @property
+    def url(self) -> str | None: ...
+    @property
+    def is_stop_requested(self) -> bool: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Run: ...
+    def __exit__(self, *_: object) -> None: ...
     @classmethod
     def load(cls, path: str | PathLike[str], *, goal: Literal["maximise", "minimise"] = "maximise") -> Run: ...
     @property
@@ -127,6 +146,8 @@ def run(
     checkpoint_every: int | None = None,
     run_folder: str | PathLike[str] | None = None,
     metrics_every: int = 10,
+    loggers: Iterable[Callable[[dict[str, Any]], object]] = (),
+    serve: bool = False,
     order: Literal["rows", "completion"] | None = None,
     over_issue: float | None = None,
     threads: int | None = None,

@@ -15,6 +15,10 @@ class File:
     def append(self, search, seconds):
         """There is no log."""
 
+    def look(self, search, seconds):
+        """Nobody can watch it, nor ask it to stop."""
+        return False
+
     def keep_journal(self, search):
         """There is no journal."""
 
@@ -45,6 +49,10 @@ class Folder:
     def append(self, search, seconds):
         self.native.append(search._native, seconds)
 
+    def look(self, search, seconds):
+        """Shows the run to whoever watches it, if it is time to; says whether somebody has asked it to stop."""
+        return self.native.look(search._native, seconds)
+
     def keep_journal(self, search):
         """Writes every call about tickets down from now on, so that a kill costs only what was still out."""
         self.native.keep_journal(search._native)
@@ -67,3 +75,33 @@ class Folder:
             f"{search.evaluations:,} evaluations and what was told since are saved in {self.path}: call luminary.run again "
             "with the same run_folder and a new engine"
         )
+
+
+class Saving:
+    """Saves a run after so many iterations, if that is wanted, and after so many seconds."""
+
+    def __init__(self, search, keeper, log, iterations, checkpoint_every, checkpoint_seconds):
+        self.search, self.keeper, self.log, self.iterations = search, keeper, log, iterations
+        self.checkpoint_every, self.checkpoint_seconds = checkpoint_every, checkpoint_seconds
+        self.saved = log.seconds
+        self.before = search.iterations
+
+    def after_iteration(self):
+        """An iteration has ended."""
+        # Where gradients are estimated, an iteration may count for several.
+        every = self.checkpoint_every
+        is_due = every is not None and self.search.iterations // every > self.before // every
+        self.before = self.search.iterations
+        self._save_if(is_due or self._is_time())
+
+    def tick(self):
+        """Some time has passed, perhaps in the middle of an iteration."""
+        self._save_if(self._is_time())
+
+    def _is_time(self):
+        return self.log.seconds - self.saved >= self.checkpoint_seconds
+
+    def _save_if(self, is_due):
+        if is_due and self.search.iterations < self.iterations:
+            self.saved = self.log.seconds
+            self.keeper.save(self.search, self.log.seconds)

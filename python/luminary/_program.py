@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from luminary._keeping import Folder
+from luminary._keeping import Folder, Saving
 from luminary._native import NativeFolder, NativeProgram
 from luminary._run_log import Log
-from luminary._run_start import Saving
 from luminary._search import Run
 from luminary.engines import EngineError, engine_of
 from luminary.engines._run_on import OnEngine, Rejecting
@@ -77,8 +76,10 @@ def go_on(folder, engine, *, iterations=None, rows_per_task="auto", in_flight=No
     saving = Saving(search, keeper, log, iterations, checkpoint_every, checkpoint_seconds)
 
     def after_iteration():
+        """Logs and saves if it is time; says whether somebody has asked the run to stop."""
         log.note()
         saving.after_iteration()
+        return keeper.look(search, log.seconds)
 
     cause = None
     gone = None

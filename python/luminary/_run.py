@@ -6,11 +6,13 @@ from pathlib import Path
 
 from luminary._elite import one_elite
 from luminary._evaluator import Evaluator
+from luminary._keeping import Saving
 from luminary._native import presets as _native_presets
-from luminary._run_log import Log
+from luminary._run_log import Log, close_all
 from luminary._run_result import RunResult
-from luminary._run_start import Plan, Saving, Start, check_gradients, in_folder, with_file
+from luminary._run_start import Plan, Start, check_gradients, in_folder, with_file
 from luminary._search import Run
+from luminary._serve import serve_beside, unused_folder
 from luminary.engines import EngineError, engine_of
 from luminary.engines._run_on import OnEngine
 from luminary.engines._work import Job
@@ -49,6 +51,8 @@ def run(
     checkpoint_every=None,
     run_folder=None,
     metrics_every=10,
+    loggers=(),
+    serve=False,
     **settings,
 ):
     """Runs a named algorithm on a function.
@@ -93,6 +97,10 @@ def run(
             ``luminary show``, ``plot``, ``report`` and ``export`` read it. A folder that holds a run is resumed, on the same
             terms as a checkpoint.
         metrics_every: Iterations between lines of the metrics log.
+        loggers: Where figures go as well: each is called with a row of figures when there is one. Functions, or those of
+            :mod:`luminary.loggers` for TensorBoard, Weights & Biases and MLflow. What one raises ends the run, saved.
+        serve: Whether to show the run in a browser until it ends: the address is printed on standard error. Without a
+            ``run_folder`` the run is kept in a new one under runs/. See :func:`serve` for runs that have ended.
         settings: More settings, as those of :class:`Run`. The learning rate of thresholds follows from the iterations, so
             give ``learning_rate`` for a run that may be made longer later.
 
@@ -113,10 +121,13 @@ def run(
         >>> result.archive.stats.num_elites > 50
         True
     """
+    loggers = tuple(loggers)
     if on_error not in ("reject", "raise"):
         raise ValueError(f"on_error must be 'reject' or 'raise', but it is {on_error!r}")
     if checkpoint is not None and run_folder is not None:
         raise ValueError("checkpoint and run_folder cannot both be given: a run folder holds checkpoints of its own")
+    if checkpoint is not None and serve:
+        raise ValueError("checkpoint and serve cannot both be given: the live view shows a run_folder")
     if engine is not None and executor is not None:
         raise ValueError("engine and executor cannot both be given: executor is the old name of engine")
     engine = executor if engine is None else engine
@@ -130,25 +141,30 @@ def run(
     plan = Plan(iterations, checkpoint_every, settings)
     named = {"algorithm": algorithm, "solution_dim": solution_dim, "ranges": ranges, "seed": seed, **plan.budget}
     start = Start(named, settings, gradients)
+    if serve and run_folder is None:
+        run_folder = unused_folder(algorithm)
     if run_folder is not None:
         search, keeper, iterations = in_folder(Path(run_folder), start, plan, metrics_every)
     else:
         search, keeper, iterations = with_file(checkpoint, start, plan)
     evaluator.goal = search.goal
     job.extras = search.extras
-    log = Log(search, iterations, progress, keeper, metrics_every)
+    log = Log(search, iterations, progress, keeper, metrics_every, loggers)
     saving = Saving(search, keeper, log, iterations, plan.checkpoint_every, plan.checkpoint_seconds)
 
     def after_iteration():
         """Logs and saves if it is time; says whether the run is to end."""
         log.note()
         saving.after_iteration()
-        return callback is not None and callback(search)
+        is_asked_to_stop = keeper.look(search, log.seconds)
+        return (callback is not None and callback(search)) or is_asked_to_stop
 
     cause = None
     gone = None
+    server = None
     try:
         check_gradients(search, gradients)
+        server = serve_beside(run_folder) if serve else None
         if on is None:
             search._native.run(evaluator, iterations, after_iteration, keeper.native)
         else:
@@ -162,6 +178,9 @@ def run(
         # Also on Ctrl-C and on exceptions: nothing that was told is lost.
         log.close()
         keeper.finish(search, log.seconds, cause)
+        if server is not None:
+            server.close()
+        close_all(loggers)
     if gone is not None:
         raise EngineError(f"{gone}; {keeper.how_to_go_on(search)}") from gone
     return RunResult(search.result_archive, search, log.rows, evaluator.failures, evaluator)

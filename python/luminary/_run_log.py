@@ -9,9 +9,10 @@ import time
 class Log:
     """Figures of a run: kept, written to the run folder and shown."""
 
-    def __init__(self, search, iterations, progress, keeper, every):
+    def __init__(self, search, iterations, progress, keeper, every, loggers=()):
         self.search, self.iterations, self.progress, self.every = search, iterations, progress, every
         self.keeper = keeper
+        self.loggers = loggers
         self.rows = []
         self.before = search.iterations
         self.start = self.shown = time.monotonic()
@@ -51,8 +52,11 @@ class Log:
         self.before = done
         if is_due or is_last:
             seconds = self.seconds
-            self.rows.append(self.row(seconds))
+            row = self.row(seconds)
+            self.rows.append(row)
             self.keeper.append(self.search, seconds)
+            for logger in self.loggers:
+                logger(row)
         if self.progress and (time.monotonic() - self.shown > 0.1 or is_last):
             self._show()
 
@@ -77,3 +81,10 @@ class Log:
         """Ends the line of progress."""
         if self.progress:
             print(file=sys.stderr)
+
+
+def close_all(loggers):
+    """Ends what loggers have begun; functions have nothing to end."""
+    for logger in loggers:
+        if hasattr(logger, "close"):
+            logger.close()

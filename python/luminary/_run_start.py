@@ -99,33 +99,3 @@ def in_folder(path, start, plan, metrics_every):
     iterations = plan.iterations_of(search)
     native = NativeFolder.create(path, search._native, iterations, metrics_every, plan.checkpoint_every)
     return search, Folder(native, path), iterations
-
-
-class Saving:
-    """Saves a run after so many iterations, if that is wanted, and after so many seconds."""
-
-    def __init__(self, search, keeper, log, iterations, checkpoint_every, checkpoint_seconds):
-        self.search, self.keeper, self.log, self.iterations = search, keeper, log, iterations
-        self.checkpoint_every, self.checkpoint_seconds = checkpoint_every, checkpoint_seconds
-        self.saved = log.seconds
-        self.before = search.iterations
-
-    def after_iteration(self):
-        """An iteration has ended."""
-        # Where gradients are estimated, an iteration may count for several.
-        every = self.checkpoint_every
-        is_due = every is not None and self.search.iterations // every > self.before // every
-        self.before = self.search.iterations
-        self._save_if(is_due or self._is_time())
-
-    def tick(self):
-        """Some time has passed, perhaps in the middle of an iteration."""
-        self._save_if(self._is_time())
-
-    def _is_time(self):
-        return self.log.seconds - self.saved >= self.checkpoint_seconds
-
-    def _save_if(self, is_due):
-        if is_due and self.search.iterations < self.iterations:
-            self.saved = self.log.seconds
-            self.keeper.save(self.search, self.log.seconds)

@@ -10,8 +10,10 @@ from luminary._extras import extra_columns, extras_of_row
 from luminary._native import NativeRun, read_checkpoint
 from luminary._notebook import Shown, archive_facts
 from luminary._seed import native_seed
+from luminary._serve import unused_folder
 from luminary._tickets import Ticket, Told, check_count, one_result
 from luminary._validate import as_native, read_file
+from luminary._view import View
 from luminary.archives import _minimised as minimised
 from luminary.archives._archive_stats import ArchiveStats
 
@@ -33,11 +35,15 @@ class Run(Shown):
         over_issue: In completion order, the factor of solutions that emitters hand out beyond those that they learn
             from, at least 1.
         threads: How many threads the engine uses, at least 1. Results do not depend on it, and checkpoints do not hold it.
+        serve: Whether to show the run in a browser while it goes on: its address is printed. It is kept in ``run_folder``
+            then; see :meth:`close`, which ends both.
+        run_folder: Folder of a run that is served, which must be empty; by default a new one under runs/.
         settings: Any setting of the command line's configuration, by its key or by pyribs' name: ``resolution`` or ``dims``,
             ``sigma`` or ``sigma0``, ``min_f`` or ``threshold_min``, ``cells``, ``kind``, ``bounds``, ``goal``, ...; docs/settings.md
             has them all.
 
     Raises:
+        OSError: The run folder cannot be used, or not served.
         TypeError: A setting that there is not.
         ValueError: A value that does not suit; the message says what was expected.
 
@@ -50,6 +56,9 @@ class Run(Shown):
         (5, 2700)
     """
 
+    #: The folder and the live view of a run that is served.
+    _view = None
+
     def __init__(
         self,
         algorithm=None,
@@ -61,8 +70,12 @@ class Run(Shown):
         order=None,
         over_issue=None,
         threads=None,
+        serve=False,
+        run_folder=None,
         **settings,
     ):
+        if run_folder is not None and not serve:
+            raise ValueError("run_folder: expected serve=True with it, found serve=False; luminary.run keeps runs in folders")
         if threads == 0:
             raise ValueError("threads: expected an integer from 1 to 1024, found 0")
         named = {
@@ -79,6 +92,8 @@ class Run(Shown):
             settings["bounds"] = _bounds_table(settings["bounds"])
         self._native = NativeRun({**named, **settings})
         self._goal = self._native.goal
+        if serve:
+            self._view = View(self, unused_folder(algorithm) if run_folder is None else Path(run_folder))
 
     @classmethod
     def load(cls, path, *, goal="maximise"):
@@ -106,6 +121,10 @@ class Run(Shown):
         run._goal = goal
         return run
 
+    def __getstate__(self):
+        # A copy is another run: it is not the one in the folder.
+        return {name: value for name, value in vars(self).items() if name != "_view"}
+
     def __setstate__(self, state):
         # Earlier builds knew of no goal.
         vars(self).update({"_goal": "maximise", **state})
@@ -125,6 +144,39 @@ class Run(Shown):
         """Jacobians for the engine: only the gradient of the objective changes its sign."""
         jacobian = as_native(jacobian)
         return turned_jacobian(jacobian) if is_minimised(self._goal) else jacobian
+
+    @property
+    def url(self):
+        """The address of the live view for a browser on this machine; None if the run is not served."""
+        return None if self._view is None else self._view.server.url
+
+    @property
+    def is_stop_requested(self):
+        """Whether somebody has asked the run to stop in a live view that may; it is the caller who stops."""
+        return self._view is not None and self._view.is_stop_requested
+
+    def close(self):
+        """Ends the live view of a run that is served, and writes checkpoint, archives and summary to its folder.
+
+        The run itself can go on. Closing it again changes nothing, nor does closing a run that is not served.
+
+        Raises:
+            OSError: The folder cannot be written.
+        """
+        view, self._view = self._view, None
+        if view is not None:
+            view.close(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _after_call(self):
+        """Something was told: whoever watches may want to see it."""
+        if self._view is not None:
+            self._view.after_call(self)
 
     def save(self, path):
         """Writes a checkpoint as the command line does, whole or not at all."""
@@ -156,6 +208,7 @@ class Run(Shown):
         """
         objective = self._turned(objective)
         self._native.tell(objective, as_native(measures), self._columns(extras, len(np.atleast_1d(objective))))
+        self._after_call()
 
     def ask_dqd(self):
         """Solutions whose gradients are wanted next."""
@@ -166,6 +219,7 @@ class Run(Shown):
         objective = self._turned(objective)
         columns = self._columns(extras, len(np.atleast_1d(objective)))
         self._native.tell(objective, as_native(measures), columns, self._turned_jacobian(jacobian))
+        self._after_call()
 
     def ask_tickets(self, n):
         """Up to ``n`` solutions to evaluate, each a :class:`Ticket`; fewer when all others are out already.
@@ -199,7 +253,9 @@ class Run(Shown):
         if is_minimised(self._goal):
             objective = 0.0 - objective
             jacobian = None if jacobian is None else turned_jacobian(jacobian)
-        return Told(*self._native.tell_ticket(id, objective, measures, jacobian, extras))
+        told = Told(*self._native.tell_ticket(id, objective, measures, jacobian, extras))
+        self._after_call()
+        return told
 
     def fail(self, id, reason):
         """Says that the solution of a ticket has no value: it counts as evaluated, and nothing is learnt from it.
@@ -207,7 +263,9 @@ class Run(Shown):
         Raises:
             ValueError: A ticket that was never issued or has been told.
         """
-        return Told(*self._native.fail(id, str(reason)))
+        told = Told(*self._native.fail(id, str(reason)))
+        self._after_call()
+        return told
 
     def lost(self, id):
         """Says that whoever had a ticket brings no result: it is issued again with the same number, solution and seed.
@@ -232,6 +290,7 @@ class Run(Shown):
         """
         columns = self._columns(extras, len(np.atleast_1d(objective)))
         status, value = self._native.inject(as_native(solution), self._turned(objective), as_native(measures), columns)
+        self._after_call()
         return {"status": status, "value": value}
 
     def set_threads(self, threads):

@@ -32,7 +32,7 @@ def test_docstring_examples(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-@pytest.mark.parametrize("name", ["luminary", "luminary.archives", "luminary.emitters", "luminary.emitters.opt", "luminary.emitters.operators", "luminary.emitters.rankers", "luminary.schedulers", "luminary.engines", "luminary.gest", "luminary.visualize", "luminary.discount_models"])
+@pytest.mark.parametrize("name", ["luminary", "luminary.archives", "luminary.emitters", "luminary.emitters.opt", "luminary.emitters.operators", "luminary.emitters.rankers", "luminary.schedulers", "luminary.engines", "luminary.loggers", "luminary.gest", "luminary.visualize", "luminary.discount_models"])
 def test_everything_public_is_documented(name):
     module = importlib.import_module(name)
     assert module.__doc__
@@ -84,6 +84,8 @@ MANAGER = "luminary.discount_models.DiscountModelManager(1, 2, 3, train_epochs=1
         ("distributed", "distributed", "luminary.engines._dask.DaskEngine(None)"),
         ("ray", "ray", "luminary.engines._ray.RayEngine()"),
         ("gest_api", "gest-api", "import luminary.gest"),
+        ("wandb", "wandb", "luminary.loggers.WandbLogger()"),
+        ("mlflow", "mlflow", "luminary.loggers.MlflowLogger()"),
         ("cma", "cma", "luminary.emitters.opt.PyCMAEvolutionStrategy(1.0, 2, 4).reset([0, 0])"),
     ],
 )
@@ -112,7 +114,7 @@ def test_importing_the_package_imports_no_optional_package():
     program = """
 import sys
 import luminary.archives, luminary.emitters, luminary.schedulers, luminary.typing
-found = {"pandas", "matplotlib", "torch", "array_api_compat", "sklearn", "scipy", "distributed", "ray", "gest_api"} & set(sys.modules)
+found = {"pandas", "matplotlib", "torch", "array_api_compat", "sklearn", "scipy", "distributed", "ray", "gest_api", "wandb", "mlflow", "tensorboard"} & set(sys.modules)
 assert not found, found
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=os.environ)

@@ -52,7 +52,7 @@ def test_a_wrong_program_does_not(tmp_path):
     assert "dims" in done.stdout and done.returncode == 1
 
 
-@pytest.mark.parametrize("module", ["archives", "emitters", "emitters.opt", "emitters.operators", "emitters.rankers", "schedulers", "discount_models"])
+@pytest.mark.parametrize("module", ["archives", "emitters", "emitters.opt", "emitters.operators", "emitters.rankers", "schedulers", "loggers", "discount_models"])
 def test_stubs_agree_with_the_code(module):
     import importlib
     import inspect

@@ -7,7 +7,7 @@ use crate::process::{cargo, root, run};
 use crate::test::FEATURES;
 
 /// What the tests need besides the package itself: the optional packages, the tools, and the rival for comparisons.
-const TEST_PACKAGES: [&str; 16] = [
+const TEST_PACKAGES: [&str; 19] = [
     "maturin>=1.7,<2",
     "numpy",
     "pandas",
@@ -25,6 +25,9 @@ const TEST_PACKAGES: [&str; 16] = [
     "libensemble>=1.6,<2",
     // A simulator.
     "gymnasium[box2d]>=1.4,<2",
+    "wandb>=0.31,<1",
+    "mlflow-skinny>=3.17,<4",
+    "tensorboard>=2.21,<3",
 ];
 
 /// Builds the wheel, installs it and runs the tests. Some read what the `luminary` program wrote; they get its path.

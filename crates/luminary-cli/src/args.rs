@@ -258,6 +258,8 @@ pub(crate) enum FormatArg {
     Csv,
     /// NumPy array with named fields
     Npy,
+    /// The curves instead of an archive, as an event file for TensorBoard
+    Tensorboard,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
@@ -279,7 +281,7 @@ pub(crate) struct ExportArgs {
     /// Which archive
     #[arg(long, value_enum, default_value_t)]
     pub(crate) archive: ArchiveArg,
-    /// The file; by default result.FORMAT or archive.FORMAT in the run folder
+    /// The file, or for TensorBoard the folder; by default result.FORMAT, archive.FORMAT or tensorboard in the run folder
     #[arg(long, short, value_name = "FILE", conflicts_with = "stdout")]
     pub(crate) output: Option<PathBuf>,
     /// To standard output instead of a file

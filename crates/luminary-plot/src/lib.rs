@@ -26,6 +26,8 @@ mod archive;
 mod error;
 mod figure;
 mod goal;
+#[cfg(feature = "render")]
+mod render;
 
 // The figures.
 mod heatmap;

@@ -16,10 +16,11 @@ pub(crate) const MUTED: Rgb = Rgb(0x52, 0x60, 0x6d);
 /// Ink for grid lines.
 pub(crate) const FAINT: Rgb = Rgb(0xe4, 0xe7, 0xeb);
 
-/// Browsers draw pixels as squares with this attribute. resvg understands only [`SHARP_PIXELS_RESVG`] as attribute, and
+/// Browsers draw pixels as squares with this attribute. resvg understands only `SHARP_PIXELS_RESVG` as attribute, and
 /// we write no `style` attributes because a content security policy would block them.
 pub(crate) const SHARP_PIXELS: &str = r#"image-rendering="pixelated""#;
 /// What [`SHARP_PIXELS`] is replaced with before rendering.
+#[cfg(feature = "render")]
 pub(crate) const SHARP_PIXELS_RESVG: &str = r#"image-rendering="optimizeSpeed""#;
 
 /// Where text stands relative to its point.

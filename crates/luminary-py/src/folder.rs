@@ -3,12 +3,13 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use luminary::scheduler::TicketId;
 use luminary_run::RunError;
 use luminary_run::by_hand::ByHand;
 use luminary_run::config::{ConfigFileError, Override, ProblemConfig, RunConfig, Source};
-use luminary_run::driver::{FirstBatch, Ledger, Restored, resume, state_of, write_results};
+use luminary_run::driver::{Broadcast, FirstBatch, Ledger, Restored, Wish, resume, state_of, write_results};
 use luminary_run::folder::{
     Failure, JOURNAL, Journal, METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY,
     State, differences,
@@ -33,6 +34,13 @@ pub(crate) struct NativeFolder {
 struct Open {
     folder: RunFolder,
     log: MetricsLog,
+    broadcast: Broadcast,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.broadcast.end(&self.folder);
+    }
 }
 
 #[pymethods]
@@ -183,6 +191,20 @@ impl NativeFolder {
         })
     }
 
+    /// Shows a run to whoever watches it, if it is time to. Returns whether somebody has asked it to stop.
+    fn look(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<bool> {
+        py.detach(|| {
+            let mut wish = Wish::GoOn;
+            run.slot().with(|scheduler| {
+                self.with_open(|open| {
+                    wish = open.broadcast.look(Instant::now(), &open.folder, scheduler, seconds);
+                    Ok(())
+                })
+            })??;
+            Ok(wish == Wish::Stop)
+        })
+    }
+
     /// Saves a run.
     fn checkpoint(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
         py.detach(|| {
@@ -260,11 +282,13 @@ impl NativeFolder {
     ) -> Result<Self, RunError> {
         folder.remove(SUMMARY)?;
         folder.set_state(&State::Running)?;
-        let path = folder.file(METRICS);
-        let log = MetricsLog::open(&path, iteration).map_err(RunError::io("open", &path))?;
+        let metrics = folder.file(METRICS);
+        let log = MetricsLog::open(&metrics, iteration).map_err(RunError::io("open", &metrics))?;
         // What Python does with a first batch that fails is its own affair.
         let ledger = Ledger::new(Arc::new(folder.failures()), FirstBatch::Past, iteration, measures_seen);
-        Ok(Self { path: folder.path().to_owned(), config, ledger, open: Mutex::new(Some(Open { folder, log })) })
+        let path = folder.path().to_owned();
+        let open = Open { folder, log, broadcast: Broadcast::default() };
+        Ok(Self { path, config, ledger, open: Mutex::new(Some(open)) })
     }
 
     /// Where the batches of the run are entered.

@@ -17,6 +17,7 @@ mod elites;
 mod emitter;
 mod emitter_state;
 mod evaluate;
+mod events;
 mod extra_arrays;
 mod folder;
 mod kmeans;
@@ -29,6 +30,7 @@ mod run_archive;
 mod run_settings;
 mod saved_archive;
 mod scheduler;
+mod server;
 mod slot;
 mod strategy;
 mod threads;
@@ -49,6 +51,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheduler::NativeScheduler>()?;
     module.add_class::<run::NativeRun>()?;
     module.add_class::<folder::NativeFolder>()?;
+    module.add_class::<server::NativeServer>()?;
+    module.add_class::<events::NativeEvents>()?;
     #[cfg(unix)]
     module.add_class::<program::NativeProgram>()?;
     module.add_function(wrap_pyfunction!(kmeans::k_means, module)?)?;

@@ -7,10 +7,11 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Bytes;
+use luminary_run::config::ProblemConfig;
 use luminary_run::elite::{Choice, find, render};
 use luminary_run::export::Which;
 use luminary_run::folder::live::request_stop;
-use luminary_run::folder::{FolderLock, State};
+use luminary_run::folder::{FolderLock, Manifest, State};
 use thiserror::Error;
 
 use crate::saved::{SavedRun, SavedRuns};
@@ -27,6 +28,8 @@ pub(crate) enum ControlError {
     NotRunning,
     #[error("expected a run that was stopped or failed, found one that is running or finished")]
     NotResumable,
+    #[error("expected a run that the command line evaluates, found one that only its own program can go on with")]
+    NotOurs,
     #[error("expected a command in the section [render] of the run's configuration, found none")]
     NoCommand,
     #[error("{0}")]
@@ -55,6 +58,10 @@ pub(crate) fn stop(folder: &Path) -> Result<(), ControlError> {
 /// # Errors
 /// A run that is running or finished, or a program that does not start.
 pub(crate) fn resume(program: &Path, folder: &Path) -> Result<(), ControlError> {
+    let manifest = Manifest::read(folder).map_err(|error| ControlError::Other(error.to_string()))?;
+    if let ProblemConfig::Custom { .. } = manifest.config.problem {
+        return Err(ControlError::NotOurs);
+    }
     match State::read(folder) {
         Ok(State::Created | State::Interrupted | State::Failed { .. }) => {}
         Ok(State::Running | State::Finished) => return Err(ControlError::NotResumable),

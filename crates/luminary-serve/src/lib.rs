@@ -30,6 +30,7 @@ mod library;
 mod line;
 mod run;
 mod saved;
+mod emitters;
 mod shape;
 mod picture;
 mod live;

@@ -63,7 +63,8 @@ impl RunLine {
         };
         match read_figures(folder) {
             Ok((state, figures)) => {
-                let (word, cause) = words(state);
+                let word = word_of(&state);
+                let cause = cause_of(state);
                 line(word, cause, Some(figures))
             }
             Err(error) => line("damaged", Some(error.to_string()), None),
@@ -122,13 +123,21 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// The state in a word, and what went wrong.
-fn words(state: State) -> (&'static str, Option<String>) {
+/// The state in a word.
+fn word_of(state: &State) -> &'static str {
     match state {
-        State::Created => ("created", None),
-        State::Running => ("running", None),
-        State::Interrupted => ("interrupted", None),
-        State::Failed { cause } => ("failed", Some(cause)),
-        State::Finished => ("finished", None),
+        State::Created => "created",
+        State::Running => "running",
+        State::Interrupted => "interrupted",
+        State::Failed { .. } => "failed",
+        State::Finished => "finished",
+    }
+}
+
+/// What went wrong, if something did.
+fn cause_of(state: State) -> Option<String> {
+    match state {
+        State::Failed { cause } => Some(cause),
+        State::Created | State::Running | State::Interrupted | State::Finished => None,
     }
 }

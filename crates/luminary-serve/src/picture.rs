@@ -4,10 +4,14 @@
 //! begins at a multiple of eight; the coordinates of all centroids (f64), if the head says so; the cell of each row (u32)
 //! and, for an odd number of rows, four bytes of nothing; then the columns that were asked for (f64).
 
+use std::path::Path;
+
 use axum::body::Bytes;
 use luminary::archive::Archive;
 use luminary_run::config::{Goal, RunConfig};
-use luminary_run::export::Which;
+use luminary_run::export::{Which, read_result_cells};
+use luminary_run::folder::Manifest;
+use luminary_run::summary::Summary;
 use serde::Serialize;
 
 use crate::live::{LiveRun, Row};
@@ -129,6 +133,29 @@ pub(crate) fn of_saved(saved: &SavedRun, which: Which, columns: &[Column]) -> By
         columns: values.iter().map(|(key, _)| key.clone()).collect(),
     };
     encode(&head, &shape.centroids, &cells, values.into_iter().map(|(_, values)| values))
+}
+
+/// The result archive of a run that has ended, from its table: only the objectives, but without reading a checkpoint,
+/// which takes seconds if the archive is large. Nothing if there is no such table.
+pub(crate) fn of_table(folder: &Path, tag: &str) -> Option<Bytes> {
+    let config = Manifest::read(folder).ok()?.config;
+    let shape = Shape::of_grid(&config, Which::Result)?;
+    // Whatever is wrong with the table, the checkpoint is asked next.
+    let table = read_result_cells(folder).ok()??;
+    let head = Head {
+        source: Source::Checkpoint,
+        generation: tag,
+        frame: 0,
+        whole: true,
+        iteration: Summary::read(folder).ok()?.iterations,
+        minimise: config.goal() == Goal::Minimise,
+        objective: config.problem.labels().objective,
+        shape: &shape,
+        n_rows: table.cells.len(),
+        n_centroids: 0,
+        columns: vec![Column::Objective.key()],
+    };
+    Some(encode(&head, &[], &table.cells, [table.objectives]))
 }
 
 /// The archive as the running process reports it: what has changed since `since`, if that is of the same report.

@@ -27,7 +27,7 @@ use crate::options::{Control, Options};
 use crate::picture::{self, Column, Since};
 use crate::pulse::Pulses;
 use crate::run;
-use crate::saved::SavedRuns;
+use crate::saved::{self, SavedRuns};
 
 /// A list that is younger than this is good enough for whoever asks without an open page.
 const LIST_LASTS: Duration = Duration::from_millis(400);
@@ -107,7 +107,9 @@ struct Refusal(StatusCode, String);
 impl From<ControlError> for Refusal {
     fn from(error: ControlError) -> Self {
         let status = match error {
-            ControlError::NotRunning | ControlError::NotResumable | ControlError::NoCommand => StatusCode::CONFLICT,
+            ControlError::NotRunning | ControlError::NotResumable | ControlError::NotOurs | ControlError::NoCommand => {
+                StatusCode::CONFLICT
+            }
             ControlError::Other(_) => StatusCode::UNPROCESSABLE_ENTITY,
         };
         Self(status, error.to_string())
@@ -238,10 +240,16 @@ async fn cells(
         if is_reported && let Some((tag, bytes)) = live_cells(&context, &folder, which, &since)? {
             return Ok(tagged(&headers, "application/octet-stream", &tag, bytes));
         }
-        let saved = context.saved.load(&folder).map_err(unreadable)?;
-        if since.generation == saved.tag {
+        let newest = saved::tag_of(&folder);
+        if since.generation == newest {
             return Ok(plain(StatusCode::NOT_MODIFIED, "application/octet-stream", Bytes::new()));
         }
+        let is_in_table = which == Which::Result && columns == [Column::Objective];
+        if is_in_table && let Some(bytes) = picture::of_table(&folder, &newest) {
+            let tag = digest(format!("{newest} table").as_bytes());
+            return Ok(tagged(&headers, "application/octet-stream", &tag, bytes));
+        }
+        let saved = context.saved.load(&folder).map_err(unreadable)?;
         let tag = digest(format!("{} {which:?} {}", saved.tag, query.columns).as_bytes());
         Ok(tagged(&headers, "application/octet-stream", &tag, picture::of_saved(&saved, which, &columns)))
     })

@@ -6,15 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use luminary::archive::{Acceptance, Archive};
-use luminary::restart::RestartCounts;
 use luminary::scheduler::Scheduler;
 use luminary_run::RunError;
 use luminary_run::config::RunConfig;
 use luminary_run::export::{self, Which};
 use luminary_run::folder::{CHECKPOINTS, JOURNAL, Manifest};
-use serde::Serialize;
 
 use crate::answer::digest;
+use crate::emitters::EmitterLine;
 
 /// Runs that are kept; a large archive takes hundreds of megabytes.
 const N_KEPT: usize = 3;
@@ -33,25 +32,9 @@ pub(crate) struct SavedRun {
     pub(crate) tag: String,
 }
 
-/// An emitter as the checkpoint has it.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct EmitterLine {
-    batch_size: usize,
-    restarts: Option<RestartCounts>,
-    /// Rows of it that were told after its generation had ended.
-    stale_rows: Option<u64>,
-}
-
 impl SavedRun {
     fn new(config: RunConfig, scheduler: Scheduler, tag: String) -> Self {
-        let mut stale = scheduler.stale_rows();
-        let emitters = scheduler.emitters().map(|emitter| EmitterLine {
-            batch_size: emitter.batch_size(),
-            restarts: emitter.restarts(),
-            stale_rows: stale.next(),
-        });
-        let emitters = emitters.collect();
-        drop(stale);
+        let emitters = EmitterLine::of(&scheduler);
         let iteration = scheduler.iterations();
         let is_soft = matches!(scheduler.config().archive.acceptance, Acceptance::Soft { .. });
         // Emitters take memory and are of no more use.

@@ -54,12 +54,15 @@ impl Shape {
 
     /// Of a run that has no checkpoint yet; nothing if its archive has no cells.
     pub(crate) fn of_config(config: &RunConfig, which: Which) -> Option<Self> {
-        let own = config.archive.cells();
-        let cells: &CellsConfig = match which {
-            Which::Search => own?,
-            Which::Result => config.archive.result.as_ref().or(own)?,
-        };
-        Some(Self::of_cells(&Cells::new(cells).ok()?, &config.problem.labels()))
+        Some(Self::of_cells(&Cells::new(cells_of(config, which)?).ok()?, &config.problem.labels()))
+    }
+
+    /// Of a grid, which is known without work: centroids would have to be found first.
+    pub(crate) fn of_grid(config: &RunConfig, which: Which) -> Option<Self> {
+        match cells_of(config, which)? {
+            CellsConfig::Cvt(_) => None,
+            _ => Self::of_config(config, which),
+        }
     }
 
     fn of_cells(cells: &Cells, labels: &Labels) -> Self {
@@ -71,6 +74,15 @@ impl Shape {
             Cells::Cvt(cvt) => (Kind::Centroids, Vec::new(), cvt.centroids().to_vec()),
         };
         Self { kind, resolution, n_cells: cells.n_cells(), measures: axes(cells.measure_bounds(), labels), centroids }
+    }
+}
+
+/// The cells that a configuration says; nothing if the archive has none.
+fn cells_of(config: &RunConfig, which: Which) -> Option<&CellsConfig> {
+    let own = config.archive.cells();
+    match which {
+        Which::Search => own,
+        Which::Result => config.archive.result.as_ref().or(own),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::CommandFactory;
-use luminary_run::export::{self, Format, Which};
+use luminary_run::export::{self, Format, Which, tensorboard};
 use luminary_run::folder::Manifest;
 
 use super::{Outcome, scaffold};
@@ -47,6 +47,7 @@ pub(crate) fn export(args: &ExportArgs) -> Outcome {
         FormatArg::Parquet => Format::Parquet,
         FormatArg::Csv => Format::Csv,
         FormatArg::Npy => Format::Npy,
+        FormatArg::Tensorboard => return export_events(args),
     };
     let (which, name) = match args.archive {
         ArchiveArg::Result => (Which::Result, "result"),
@@ -70,6 +71,17 @@ pub(crate) fn export(args: &ExportArgs) -> Outcome {
         export::write_file(archive, goal, format, &path)?;
         writeln!(io::stdout(), "{}", path.display())?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The curves of a run as an event file in a folder, which is what TensorBoard is pointed at.
+fn export_events(args: &ExportArgs) -> Outcome {
+    if args.stdout {
+        return Err(Failure::input("expected a format that is one file, found tensorboard, which is a folder"));
+    }
+    let folder = args.output.clone().unwrap_or_else(|| args.dir.join("tensorboard"));
+    let path = tensorboard::write_metrics(&args.dir, &folder)?;
+    writeln!(io::stdout(), "{}", path.display())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -17,15 +17,16 @@ const PERIOD: Duration = Duration::from_millis(500);
 /// run a hundredth of its time at most.
 const REST: u32 = 100;
 
-/// Tells whoever watches.
-pub(super) struct Broadcast<'a> {
-    folder: &'a RunFolder,
+/// Tells whoever watches. Whoever drives a run looks after each iteration, and says when the run ends.
+#[derive(Debug)]
+pub struct Broadcast {
     next_look: Instant,
     /// There while somebody watches.
     sent: Option<Sent>,
 }
 
 /// What watchers have been told.
+#[derive(Debug)]
 struct Sent {
     writer: LiveWriter,
     result: Told,
@@ -33,7 +34,7 @@ struct Sent {
 }
 
 /// The cells of an archive as they were told last, in the order of its elites.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Told {
     cells: Vec<u32>,
     objectives: Vec<f64>,
@@ -42,38 +43,47 @@ struct Told {
 
 /// What somebody wants of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wish {
+pub enum Wish {
     /// Nothing: to go on.
     GoOn,
     /// To stop after this iteration.
     Stop,
 }
 
-impl<'a> Broadcast<'a> {
+impl Default for Broadcast {
     /// Begins with nobody watching.
-    pub(super) fn new(folder: &'a RunFolder) -> Self {
-        Self { folder, next_look: Instant::now() + PERIOD, sent: None }
+    fn default() -> Self {
+        Self { next_look: Instant::now() + PERIOD, sent: None }
     }
+}
 
+impl Broadcast {
     /// Looks at the folder if it is time to, and tells watchers what has changed.
-    pub(super) fn look(&mut self, now: Instant, scheduler: &Scheduler, seconds: f64) -> Wish {
+    pub fn look(&mut self, now: Instant, folder: &RunFolder, scheduler: &Scheduler, seconds: f64) -> Wish {
         if now < self.next_look {
             return Wish::GoOn;
         }
-        let path = self.folder.path();
-        match is_watched(path) {
+        match is_watched(folder.path()) {
             // What was put in the folder's place is none of ours.
-            true if self.folder.check_in_place().is_ok() => self.tell(scheduler, seconds),
+            true if folder.check_in_place().is_ok() => self.tell(folder, scheduler, seconds),
             _ => self.sent = None,
         }
         self.next_look = now + PERIOD.max(REST * now.elapsed());
-        if take_stop(path) { Wish::Stop } else { Wish::GoOn }
+        if take_stop(folder.disk(), folder.path()) { Wish::Stop } else { Wish::GoOn }
     }
 
-    fn tell(&mut self, scheduler: &Scheduler, seconds: f64) {
+    /// The run has ended: nothing is left behind for watchers.
+    pub fn end(&mut self, folder: &RunFolder) {
+        self.sent = None;
+        if folder.check_in_place().is_ok() {
+            let _ = clear_live(folder.disk(), folder.path());
+        }
+    }
+
+    fn tell(&mut self, folder: &RunFolder, scheduler: &Scheduler, seconds: f64) {
         if self.sent.is_none() {
             let begin = |writer| Sent { writer, result: Told::default(), search: Told::default() };
-            self.sent = LiveWriter::create(self.folder.path()).ok().map(begin);
+            self.sent = LiveWriter::create(folder.disk(), folder.path()).ok().map(begin);
         }
         let Some(sent) = &mut self.sent else { return };
         let is_one_archive = std::ptr::addr_eq(scheduler.archive(), scheduler.result());
@@ -87,14 +97,6 @@ impl<'a> Broadcast<'a> {
         // A file that is full or cannot be written is begun anew at the next look.
         if sent.writer.append(&frame).is_err() {
             self.sent = None;
-        }
-    }
-}
-
-impl Drop for Broadcast<'_> {
-    fn drop(&mut self) {
-        if self.folder.check_in_place().is_ok() {
-            let _ = clear_live(self.folder.path());
         }
     }
 }
@@ -142,9 +144,50 @@ impl Told {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::Arc;
+
     use luminary::archive::{AddReport, ArchiveConfig, Batch, NonFinite};
 
     use super::*;
+    use crate::config::{Override, RunConfig};
+    use crate::disk::{Disk, Extent, Monitor, Operation};
+    use crate::folder::Manifest;
+    use crate::folder::live::{LIVE, request_stop, touch_watched};
+
+    /// A disk that is full as far as the live file is concerned.
+    #[derive(Debug)]
+    struct Full;
+
+    impl Monitor for Full {
+        fn allow(&self, operation: Operation<'_>) -> io::Result<Extent> {
+            match operation {
+                Operation::Write { path, .. } if path.ends_with(LIVE) => Err(io::ErrorKind::StorageFull.into()),
+                _ => Ok(Extent::Whole),
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_that_cannot_be_written_is_no_fault_of_the_run() {
+        let settings = [Override::new("test", "problem.domain", "sphere"), Override::new("test", "problem.n", "4")];
+        let config = RunConfig::read(None, &settings).unwrap();
+        let scheduler = config.scheduler(&config.problem.spec().unwrap()).build().unwrap();
+        for (disk, has_reported) in [(Disk::default(), true), (Disk::watched(Arc::new(Full)), false)] {
+            let place = tempfile::tempdir().unwrap();
+            let folder = RunFolder::create_on(disk, &place.path().join("run"), &Manifest::new(config.clone())).unwrap();
+            let mut broadcast = Broadcast::default();
+            touch_watched(folder.path()).unwrap();
+            let later = Instant::now() + PERIOD;
+            assert_eq!(broadcast.look(later, &folder, &scheduler, 1.0), Wish::GoOn);
+            let length = std::fs::metadata(folder.file(LIVE)).unwrap().len();
+            assert_eq!(length > 16, has_reported, "{length} bytes, of which 16 are the head");
+            request_stop(folder.path()).unwrap();
+            assert_eq!(broadcast.look(later + PERIOD, &folder, &scheduler, 1.0), Wish::Stop);
+            broadcast.end(&folder);
+            assert!(!folder.file(LIVE).exists());
+        }
+    }
 
     fn add(archive: &mut dyn Archive, measures: &[f64], objectives: &[f64]) {
         let batch = Batch { solutions: measures, objectives, measures, extras: &[] };

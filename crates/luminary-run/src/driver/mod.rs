@@ -24,6 +24,7 @@ use crate::folder::{CheckpointFileError, FailureLog, JOURNAL, Manifest, Measures
 use crate::start::Elites;
 use crate::stop::StopFlag;
 use crate::summary::Summary;
+pub use broadcast::{Broadcast, Wish};
 pub use ledger::{FirstBatch, Ledger, NoValue, Watched};
 use recorder::Recorder;
 pub(crate) use restore::begin;
@@ -173,7 +174,7 @@ impl Run {
         let threads = options.threads.map(check_threads).transpose()?;
         let (folder, mut manifest) = RunFolder::open_on(disk.clone(), path)?;
         // What watchers of a process that was killed have left; whoever cannot watch misses nothing but the view.
-        let _ = clear_live(path);
+        let _ = clear_live(&disk, path);
         let run = &mut manifest.config.run;
         let old = run.clone();
         run.iterations = options.iterations.unwrap_or(run.iterations);

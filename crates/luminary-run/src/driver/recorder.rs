@@ -34,7 +34,7 @@ pub(super) struct Recorder<'a> {
     pending: Option<JoinHandle<Result<(), RunError>>>,
     stop: &'a StopFlag,
     watch: &'a mut dyn Watch,
-    broadcast: Broadcast<'a>,
+    broadcast: Broadcast,
     faults_path: PathBuf,
     /// Notes about the evaluator that were shown.
     n_faults_shown: usize,
@@ -53,6 +53,12 @@ impl Observer for Recorder<'_> {
                 ControlFlow::Break(())
             }
         }
+    }
+}
+
+impl Drop for Recorder<'_> {
+    fn drop(&mut self) {
+        self.broadcast.end(self.folder);
     }
 }
 
@@ -83,7 +89,7 @@ impl<'a> Recorder<'a> {
             pending: None,
             stop,
             watch,
-            broadcast: Broadcast::new(folder),
+            broadcast: Broadcast::default(),
             faults_path: folder.file(FAULTS),
             n_faults_shown: 0,
             error: None,
@@ -115,7 +121,7 @@ impl<'a> Recorder<'a> {
         if before == 0 {
             self.note_if_nothing_accepted(scheduler);
         }
-        if self.broadcast.look(now, scheduler, seconds) == Wish::Stop {
+        if self.broadcast.look(now, self.folder, scheduler, seconds) == Wish::Stop {
             self.stop.request();
         }
         self.watch.iteration(&Progress {

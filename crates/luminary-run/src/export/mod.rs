@@ -1,15 +1,18 @@
-//! Archives as tables: Parquet, CSV and NumPy's own format.
+//! Archives as tables: Parquet, CSV and NumPy's own format; metrics as TensorBoard's event files.
 //!
 //! One row per elite, ordered by cell: `cell`, `objective`, `threshold`, `visits`, then `measures_0`, `measures_1`, ...,
 //! the extra columns by their names, and `solution_0`, `solution_1`, ... The threshold of an elitist archive is its
 //! elite's objective. Objectives and thresholds have the user's sign. An archive without cells numbers its elites and
 //! counts no visits.
 
+#[cfg(feature = "parquet")]
+mod cells;
 mod csv;
 mod npy;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod table;
+pub mod tensorboard;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,6 +20,8 @@ use std::path::Path;
 use luminary::archive::Archive;
 use luminary::scheduler::Scheduler;
 
+#[cfg(feature = "parquet")]
+pub use cells::{CellObjectives, read_result_cells};
 use table::Table;
 pub(crate) use table::column_names;
 

@@ -14,6 +14,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::disk::{Disk, DiskFile};
+
 /// Name of the live file.
 pub const LIVE: &str = "live.bin";
 /// Name of the file that is touched by whoever watches a run.
@@ -94,7 +96,7 @@ pub fn is_watched(folder: &Path) -> bool {
 /// Writes frames to the live file of a run.
 #[derive(Debug)]
 pub struct LiveWriter {
-    file: File,
+    file: DiskFile,
     written: u64,
 }
 
@@ -103,18 +105,17 @@ impl LiveWriter {
     ///
     /// # Errors
     /// When the folder cannot be written.
-    pub fn create(folder: &Path) -> io::Result<Self> {
+    pub fn create(disk: &Disk, folder: &Path) -> io::Result<Self> {
         let path = folder.join(LIVE);
         let temporary = folder.join(format!(".{LIVE}.tmp"));
         for leftover in [&temporary, &path] {
-            remove_if_there(leftover)?;
+            remove_if_there(disk, leftover)?;
         }
-        let mut file = File::options().append(true).create_new(true).open(&temporary)?;
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let generation = since_1970.as_nanos() as u64;
-        file.write_all(&[&MAGIC[..], &generation.to_le_bytes()].concat())?;
-        fs::rename(&temporary, &path)?;
-        Ok(Self { file, written: HEADER_LEN })
+        disk.create(&temporary)?.write_all(&[&MAGIC[..], &generation.to_le_bytes()].concat())?;
+        disk.rename(&temporary, &path)?;
+        Ok(Self { file: disk.open_log(&path, HEADER_LEN)?, written: HEADER_LEN })
     }
 
     /// Appends a frame.
@@ -137,8 +138,8 @@ impl LiveWriter {
 ///
 /// # Errors
 /// When the folder cannot be written.
-pub fn clear_live(folder: &Path) -> io::Result<()> {
-    [LIVE, WATCHED, STOP].iter().try_for_each(|name| remove_if_there(&folder.join(name)))
+pub fn clear_live(disk: &Disk, folder: &Path) -> io::Result<()> {
+    [LIVE, WATCHED, STOP].iter().try_for_each(|name| remove_if_there(disk, &folder.join(name)))
 }
 
 /// Asks the run in this folder to stop after its iteration, with everything saved.
@@ -153,12 +154,17 @@ pub fn request_stop(folder: &Path) -> io::Result<()> {
 }
 
 /// Whether somebody has asked the run in this folder to stop; the request is taken back.
-pub(crate) fn take_stop(folder: &Path) -> bool {
-    fs::remove_file(folder.join(STOP)).is_ok()
+pub(crate) fn take_stop(disk: &Disk, folder: &Path) -> bool {
+    let path = folder.join(STOP);
+    fs::symlink_metadata(&path).is_ok() && disk.remove(&path).is_ok()
 }
 
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
+/// Most runs are never watched, so there is usually nothing to do.
+fn remove_if_there(disk: &Disk, path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    match disk.remove(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -315,7 +321,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut reader = LiveReader::new(folder.path());
         assert_eq!(reader.read().unwrap(), News::default());
-        let mut writer = LiveWriter::create(folder.path()).unwrap();
+        let mut writer = LiveWriter::create(&Disk::default(), folder.path()).unwrap();
         let frames = [frame(1, SectionKind::Whole, &[3, 7]), frame(2, SectionKind::Changes, &[7])];
         writer.append(&frames[0]).unwrap();
         let first = reader.read().unwrap();
@@ -323,17 +329,17 @@ mod tests {
         assert!(reader.read().unwrap().frames.is_empty());
         writer.append(&frames[1]).unwrap();
         assert_eq!(reader.read().unwrap().frames, frames[1..]);
-        LiveWriter::create(folder.path()).unwrap().append(&frames[0]).unwrap();
+        LiveWriter::create(&Disk::default(), folder.path()).unwrap().append(&frames[0]).unwrap();
         let other = reader.read().unwrap();
         assert!(other.frames == frames[..1] && other.generation != first.generation);
-        clear_live(folder.path()).unwrap();
+        clear_live(&Disk::default(), folder.path()).unwrap();
         assert_eq!(reader.read().unwrap(), News::default());
     }
 
     #[test]
     fn a_frame_cut_anywhere_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
-        let mut writer = LiveWriter::create(folder.path()).unwrap();
+        let mut writer = LiveWriter::create(&Disk::default(), folder.path()).unwrap();
         writer.append(&frame(1, SectionKind::Whole, &[1, 2, 3])).unwrap();
         let bytes = fs::read(folder.path().join(LIVE)).unwrap();
         for length in HEADER_LEN as usize..bytes.len() {
@@ -352,8 +358,9 @@ mod tests {
         File::options().write(true).open(folder.path().join(WATCHED)).unwrap().set_modified(old).unwrap();
         assert!(!is_watched(folder.path()));
         request_stop(folder.path()).unwrap();
-        assert!(take_stop(folder.path()) && !take_stop(folder.path()));
-        clear_live(folder.path()).unwrap();
+        let disk = Disk::default();
+        assert!(take_stop(&disk, folder.path()) && !take_stop(&disk, folder.path()));
+        clear_live(&Disk::default(), folder.path()).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         #[cfg(unix)]
         {

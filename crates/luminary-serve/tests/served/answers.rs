@@ -5,7 +5,7 @@ use std::fs;
 use luminary_run::elite::{Choice, find};
 use luminary_run::export;
 
-use crate::support::{Lab, run};
+use crate::support::{Answer, Lab, run};
 
 #[test]
 fn runs_appear_and_disappear_by_themselves_and_damaged_ones_say_why() {
@@ -97,11 +97,37 @@ fn archives_are_sent_as_the_checkpoint_has_them() {
     };
     assert_eq!(keys("search")[..3], ["objective", "threshold", "visits"]);
     assert_eq!(keys("result")[..2], ["objective", "visits"], "what an elitist archive accepts is its objective");
-    assert_eq!(saved["emitters"].as_array().unwrap().len(), 2);
+    let emitters = saved["emitters"].as_array().unwrap();
+    assert_eq!(emitters.len(), 2);
+    assert!(emitters.iter().all(|emitter| emitter["sigma"].as_f64().unwrap() > 0.0), "{emitters:?}");
     let tag = answer.header("etag").unwrap().to_owned();
     let path = format!("/api/runs/{id}/cells?archive=search&columns=objective,threshold,visits,component.5");
     assert_eq!(lab.send("GET", &path, &[("If-None-Match", &tag)]).status, 304);
     assert_eq!(lab.get(&format!("/api/runs/{id}/cells?columns=secrets")).status, 400);
+}
+
+#[test]
+fn the_picture_of_a_run_that_has_ended_comes_from_its_table() {
+    let lab = Lab::new();
+    run(&lab.path("run"), &[], &mut ());
+    let id = lab.id("run");
+    let sorted_rows = |answer: &Answer| {
+        let (head, rest) = answer.picture();
+        let n = head["n_rows"].as_u64().unwrap() as usize;
+        let objectives = &rest[8 * n.div_ceil(2)..];
+        let row = |i: usize| (rest[4 * i..][..4].to_vec(), objectives[8 * i..][..8].to_vec());
+        let mut rows: Vec<_> = (0..n).map(row).collect();
+        rows.sort();
+        (head["iteration"].clone(), rows)
+    };
+    let from_table = lab.get(&format!("/api/runs/{id}/cells?columns=objective"));
+    let from_checkpoint = lab.get(&format!("/api/runs/{id}/cells?columns=objective,visits"));
+    assert_eq!(sorted_rows(&from_table), sorted_rows(&from_checkpoint));
+    let generation = from_table.picture().0["generation"].as_str().unwrap().to_owned();
+    assert_eq!(lab.get(&format!("/api/runs/{id}/cells?columns=objective&generation={generation}")).status, 304);
+    // A table that does not read is no reason to show nothing.
+    fs::write(lab.path("run/result.parquet"), "damaged").unwrap();
+    assert_eq!(sorted_rows(&lab.get(&format!("/api/runs/{id}/cells?columns=objective"))), sorted_rows(&from_table));
 }
 
 #[test]

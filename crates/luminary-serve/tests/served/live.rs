@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use luminary_run::by_hand::{ByHand, Message};
 use luminary_run::driver::{Progress, Watch};
 use luminary_run::folder::State;
 use luminary_run::folder::live::{LIVE, LiveReader, SectionKind, WATCHED, touch_watched};
@@ -106,4 +107,22 @@ fn an_open_page_makes_a_run_report_and_gets_only_what_has_changed() {
     assert_eq!(summary.status, State::Interrupted);
     assert!(!folder.join(LIVE).exists());
     assert_eq!(lab.get(&path).picture().0["source"], "checkpoint");
+}
+
+#[test]
+fn a_run_by_hand_is_shown_as_of_its_last_call() {
+    let lab = Lab::new();
+    let folder = lab.path("by-hand");
+    ByHand::create(&folder, &config(&[])).unwrap();
+    let id = lab.id("by-hand");
+    for n_told in 1..=3_u32 {
+        let mut run = ByHand::open(&folder).unwrap();
+        let measures = vec![4.0 * f64::from(n_told), 0.0];
+        let message = Message::Injected { solution: vec![0.0; 6], objective: 1.0, measures, extras: Vec::new() };
+        run.take(&message).unwrap();
+        run.close().unwrap();
+        // There is no checkpoint yet: all of it is in the journal.
+        let head = lab.get(&format!("/api/runs/{id}/cells?columns=objective")).picture().0;
+        assert_eq!(head["n_rows"], n_told);
+    }
 }

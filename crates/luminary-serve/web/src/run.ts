@@ -324,10 +324,11 @@ function emitterTable(emitters: any[]): HTMLElement {
   const rows = emitters.map((emitter, i) => [
     String(i),
     grouped(emitter.batch_size),
+    score(emitter.sigma, 3),
     ...causes.map((cause) => grouped(emitter.restarts?.[cause] ?? 0)),
     grouped(emitter.stale_rows ?? 0),
   ]);
-  return table(["Emitter", "Batch", ...causes.map((cause) => cause.replace(/_/g, " ")), "Stale rows"], rows);
+  return table(["Emitter", "Batch", "Step size σ", ...causes.map((cause) => cause.replace(/_/g, " ")), "Stale rows"], rows);
 }
 
 // All settings as `section.key = value`, a line each, behind a fold.

@@ -1,0 +1,29 @@
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+__all__ = ["TensorBoardLogger", "WandbLogger", "MlflowLogger"]
+
+class TensorBoardLogger:
+    def __init__(self, folder: str | PathLike[str]) -> None: ...
+    def __call__(self, row: Mapping[str, Any]) -> None: ...
+    def close(self) -> None: ...
+
+class WandbLogger:
+    run: Any
+    def __init__(self, run: Any = None, **options: Any) -> None: ...
+    def __call__(self, row: Mapping[str, Any]) -> None: ...
+    def close(self) -> None: ...
+
+class MlflowLogger:
+    run_id: str
+    def __init__(
+        self,
+        run_id: str | None = None,
+        *,
+        tracking_uri: str | None = None,
+        experiment: str = "luminary",
+        params: Mapping[str, Any] | None = None,
+    ) -> None: ...
+    def __call__(self, row: Mapping[str, Any]) -> None: ...
+    def close(self) -> None: ...
