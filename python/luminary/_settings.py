@@ -33,8 +33,8 @@ class Settings(TypedDict, total=False):
     #: further numbers of each solution, kept with the elites: how many of each name; default: none
     extras: dict[str, int]
 
-    #: which archive, see `luminary list`; default: a grid; a CVT if there are `cells`, or four measures and more
-    kind: Literal["grid", "cvt", "categorical", "sliding_boundaries", "proximity", "dns", "density"]
+    #: which archive, see `luminary list`; default: a grid; a CVT if there are `cells`, or four measures and more; `discount` with `dms`
+    kind: Literal["grid", "cvt", "categorical", "sliding_boundaries", "proximity", "dns", "density", "discount"]
 
     #: cells along each measure: one number for all, one for each, or text like "100x100"; default: about 10,000 cells
     resolution: int | Iterable[int] | str
@@ -45,10 +45,10 @@ class Settings(TypedDict, total=False):
     #: how fast thresholds rise: a number, a number at a resolution, or "auto" (from cells and budget); default: "auto"
     learning_rate: float | str
 
-    #: the threshold of an empty cell: the worst objective worth keeping; default: 0; required to minimise with `cma_mae` and `cma_maega`
+    #: the threshold of an empty cell: the worst objective worth keeping; default: 0; required to minimise with `cma_mae`, `cma_maega` and `dms`
     min_f: float
 
-    #: the threshold of an empty cell: the worst objective worth keeping; default: 0; required to minimise with `cma_mae` and `cma_maega`
+    #: the threshold of an empty cell: the worst objective worth keeping; default: 0; required to minimise with `cma_mae`, `cma_maega` and `dms`
     threshold_min: float
 
     #: what objectives are counted from in the QD score; default: 0; `min_f` to minimise
@@ -100,7 +100,7 @@ class Settings(TypedDict, total=False):
     buffer_seed: int
 
     #: the algorithm, see `luminary list`; default: "cma_mae"
-    preset: Literal["map_elites", "map_elites_line", "cma_es", "cma_me", "cma_me_star", "cma_me_imp_opt", "cma_mae", "cma_mega", "cma_maega", "density_descent", "cma_maega_df", "auto"]
+    preset: Literal["map_elites", "map_elites_line", "cma_es", "cma_me", "cma_me_star", "cma_me_imp_opt", "cma_mae", "cma_mega", "cma_maega", "density_descent", "dms", "cma_maega_df", "auto"]
 
     #: which CMA-ES equations: the tutorial's, or those behind the CMA-MAE paper's tables; default: "standard"
     variant: Literal["standard", "published"]

@@ -18,7 +18,7 @@ OBJECTIVES = {
     "infinite": lambda x, rng: np.where(rng.random(len(x)) < 0.5, np.inf, x[:, 0]),
     "diverging": lambda x, rng: np.abs(x).max(axis=1) ** 3,
 }
-ALGORITHMS = ["cma_mae", "cma_me", "map_elites", "map_elites_line", "auto", "cma_maega_df"]
+ALGORITHMS = ["cma_mae", "cma_me", "map_elites", "map_elites_line", "auto", "cma_maega_df", "dms"]
 
 
 def check_statistics(run):

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use luminary::archive::{
-    AddReport, Archive, Batch, DiscountArchive, DiscountConfig, DiscountModel, NonFinite, Training,
+    AddReport, Archive, Batch, DiscountArchive, DiscountConfig, DiscountModel, Examples, LearningRate, NonFinite,
+    Training,
 };
 use luminary::error::{CallError, CheckpointError};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -34,18 +35,18 @@ impl NativeDiscountArchive {
     #[new]
     fn new(model: Py<PyAny>, measure_dim: usize, learning_rate: f64, min_f: f64) -> PyResult<Self> {
         let config = DiscountConfig {
-            // Solutions stay in Python, which may have them of any kind; the archive does not look at them.
-            solution_dim: 1,
             measure_bounds: vec![(f64::NEG_INFINITY, f64::INFINITY); measure_dim],
-            learning_rate,
+            learning_rate: LearningRate::Fixed(learning_rate),
             min_f,
             n_initial: 0,
             n_empty: 0,
+            examples: Examples::LastBatch,
             seed: 0,
         };
         let failure = Failure::default();
         let model = PythonModel { model, measure_dim, failure: Arc::clone(&failure) };
-        let archive = DiscountArchive::new(config, Box::new(model)).or_raise()?;
+        // Solutions stay in Python, which may have them of any kind; the archive does not look at them.
+        let archive = DiscountArchive::new(1, config, Box::new(model)).or_raise()?;
         Ok(Self { archive: Slot::new(archive), failure })
     }
 

@@ -14,7 +14,7 @@ struct Kind {
     has_heatmap: bool,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind {
         name: "grid",
         settings: &["archive.resolution=10x10"],
@@ -54,6 +54,13 @@ const KINDS: [Kind; 6] = [
         name: "density",
         settings: &["archive.bandwidth=2.0", "archive.resolution=10x10"],
         algorithm: "density_descent",
+        size: "of 100 cells",
+        has_heatmap: true,
+    },
+    Kind {
+        name: "discount",
+        settings: &["archive.resolution=10x10"],
+        algorithm: "dms",
         size: "of 100 cells",
         has_heatmap: true,
     },
@@ -114,7 +121,7 @@ fn every_command_works_or_says_why_not() {
         assert!(n_elites > 0);
         assert_eq!(table.lines().count() as u64, n_elites + 1, "{name}");
         let search = lab.call(&["export", name, "--format", "csv", "--stdout", "--archive", "search"]);
-        if name == "density" {
+        if ["density", "discount"].contains(&name) {
             search.fails(2, &["expected an archive that keeps elites"]);
         } else {
             search.success();
@@ -168,7 +175,8 @@ fn categories_are_driven_by_hand() {
 #[test]
 fn archives_are_listed() {
     let list = Lab::new().call(&["list"]).success().stdout;
-    for name in ["grid", "cvt", "categorical", "sliding_boundaries", "proximity", "dns", "density", "kernel_density"] {
+    let kinds = ["grid", "cvt", "categorical", "sliding_boundaries", "proximity", "dns", "density", "discount"];
+    for name in kinds.into_iter().chain(["kernel_density", "dms"]) {
         assert!(list.lines().any(|line| line.trim_start().starts_with(name)), "{name}: {list}");
     }
 }

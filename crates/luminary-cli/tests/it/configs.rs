@@ -73,7 +73,7 @@ const FILES: [(&str, &str); 51] = [
     ("too-many-active", "[problem]\ndomain = \"arm\"\n[algorithm]\nemitters = 4\nbandit = { active = 5 }\n"),
     ("bandit-key", "[problem]\ndomain = \"arm\"\n[algorithm]\nbandit = { active = 5, reselct = \"all\" }\n"),
     ("unknown-archive", "[problem]\ndomain = \"arm\"\n[archive]\nkind = \"proximty\"\n"),
-    ("discount-archive", "[problem]\ndomain = \"arm\"\n[archive]\nkind = \"discount\"\n"),
+    ("discount-archive", "[problem]\ndomain = \"arm\"\n[archive]\nkind = \"discount\"\nlearning_rate = \"auto\"\n"),
     ("no-thresholds", "[problem]\ndomain = \"arm\"\n[archive]\nkind = \"dns\"\n"),
     (
         "learning-rate-without-thresholds",

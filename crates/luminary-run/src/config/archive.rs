@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use luminary::archive::{
-    ArchiveKind, CellsConfig, Competition, DensityConfig, DnsConfig, LearningRate, ProximityConfig, ThresholdDecay,
-    UpdateRule,
+    ArchiveKind, CellsConfig, Competition, DensityConfig, DiscountConfig, DnsConfig, LearningRate, PerceptronConfig,
+    ProximityConfig, ThresholdDecay, UpdateRule,
 };
+use luminary::preset::Preset;
 use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
 
@@ -24,8 +25,8 @@ const DNS_CAPACITY: usize = 1_000;
 /// Measures that a density is computed from, as in pyribs.
 const DENSITY_BUFFER: usize = 10_000;
 
-const DISCOUNT_IS_CODE: &str = "a discount archive is over a model, which is code: build it with \
-                                `luminary::archive::DiscountArchive`";
+/// How fast a discount model follows what exceeds it, as in the paper on most domains.
+const DISCOUNT_LEARNING_RATE: f64 = 0.1;
 
 const RULES: [(&str, UpdateRule); 2] = [("sequential", UpdateRule::Sequential), ("batch", UpdateRule::Batch)];
 
@@ -38,14 +39,21 @@ pub(super) struct Context<'a> {
 }
 
 pub(super) fn read(section: &mut Section, spec: &ProblemSpec, context: &Context<'_>) -> Result<ArchiveSettings, Fault> {
-    let (kind, result) = read_kind(section, spec, context)?;
-    let learning_rate = match take_of_thresholds(section, "learning_rate", &kind)? {
-        Some(setting) => read_learning_rate(&setting, context.evaluations)?,
-        None => LearningRate::Auto { budget: context.evaluations.max(1) },
+    let (mut kind, result) = read_kind(section, spec, context)?;
+    let learning_rate = match &kind {
+        ArchiveKind::Discount { .. } => read_discount_learning_rate(section)?,
+        kind => match take_of_thresholds(section, "learning_rate", kind)? {
+            Some(setting) => read_learning_rate(&setting, context.evaluations)?,
+            None => LearningRate::Auto { budget: context.evaluations.max(1) },
+        },
     };
     let update = take_of_thresholds(section, "update", &kind)?;
     let update = update.map_or(Ok(UpdateRule::default()), |setting| setting.choice(&RULES))?;
-    let min_f = read_min_f(section, context)?;
+    let min_f = read_min_f(section, &kind, context)?;
+    if let ArchiveKind::Discount { discount, .. } = &mut kind {
+        discount.learning_rate = learning_rate;
+        discount.min_f = context.problem.goal().turn(min_f);
+    }
     // Costs are counted from the worst one that is worth keeping, so that the QD score grows with every elite.
     let default_offset = match context.problem.goal() {
         Goal::Maximise => 0.0,
@@ -83,7 +91,7 @@ fn take_of_thresholds(section: &mut Section, key: &'static str, kind: &ArchiveKi
     match section.take(key) {
         Some(setting) if !has_thresholds(kind) => {
             let name = kind.name();
-            Err(setting.fault(&format!("no such setting for kind = {name:?}, which keeps no thresholds")))
+            Err(setting.fault(&format!("no such setting for kind = {name:?}, which keeps no thresholds in cells")))
         }
         setting => Ok(setting),
     }
@@ -112,25 +120,30 @@ fn read_kind(
             let density = read_density(section, measure_bounds)?;
             return Ok((ArchiveKind::Density(density), Some(read_cells(section, spec, None)?)));
         }
+        "discount" => {
+            let discount = DiscountConfig::new(measure_bounds);
+            let kind = ArchiveKind::Discount { discount, perceptron: PerceptronConfig::default() };
+            return Ok((kind, Some(read_cells(section, spec, None)?)));
+        }
         _ => ArchiveKind::Cells(read_cells(section, spec, Some(name))?),
     };
     Ok((kind, None))
 }
 
-/// The name of the kind, if one is given: one that a configuration can describe and the algorithm can search.
+/// The name of the kind, if one is given or the algorithm knows but one: a kind that the algorithm can search.
 fn read_name(section: &mut Section, context: &Context<'_>) -> Result<Option<&'static str>, Fault> {
     let fits = fits(context.problem, context.algorithm);
     let Some(setting) = section.take("kind") else {
+        if context.algorithm.preset == Preset::Dms {
+            return Ok(Some("discount"));
+        }
         // Without a name it is a grid or centroids, and who can work with one can work with the other.
         return match fits.iter().find(|fit| !fit.allows("grid")) {
             Some(fit) => Err(section.require_as("kind", &fit.expected()).err().expect("there is no kind")),
             None => Ok(None),
         };
     };
-    let name = setting.choice(&ArchiveKind::ALL.map(|(name, _)| (name, name))).map_err(|fault| {
-        let is_discount = setting.string().is_ok_and(|name| name == "discount");
-        if is_discount { fault.with_help(DISCOUNT_IS_CODE) } else { fault }
-    })?;
+    let name = setting.choice(&ArchiveKind::ALL.map(|(name, _)| (name, name)))?;
     match fits.iter().find(|fit| !fit.allows(name)) {
         Some(fit) => Err(setting.fault(&fit.expected())),
         None => Ok(Some(name)),
@@ -190,8 +203,8 @@ fn read_competition(section: &mut Section, context: &Context<'_>) -> Result<Comp
 }
 
 /// The threshold of an empty cell. Zero is the usual worst of what is maximised, and no worst of costs at all.
-fn read_min_f(section: &mut Section, context: &Context<'_>) -> Result<f64, Fault> {
-    let keeps_thresholds = context.algorithm.preset.has_thresholds();
+fn read_min_f(section: &mut Section, kind: &ArchiveKind, context: &Context<'_>) -> Result<f64, Fault> {
+    let keeps_thresholds = context.algorithm.preset.anneals() || matches!(kind, ArchiveKind::Discount { .. });
     match context.problem.goal() {
         Goal::Minimise if keeps_thresholds => {
             let expected = "the worst objective worth keeping, because zero is no default for goal = \"minimise\"";
@@ -199,6 +212,16 @@ fn read_min_f(section: &mut Section, context: &Context<'_>) -> Result<f64, Fault
         }
         _ => section.take("min_f").map_or(Ok(0.0), |setting| setting.number_in_range()),
     }
+}
+
+/// The learning rate of a discount model, which has no cells that one could follow from.
+fn read_discount_learning_rate(section: &mut Section) -> Result<LearningRate, Fault> {
+    let expected = "a number within [0, 1] for kind = \"discount\"";
+    let in_range = |alpha: f64| (0.0..=1.0).contains(&alpha);
+    let alpha = section
+        .take("learning_rate")
+        .map_or(Ok(DISCOUNT_LEARNING_RATE), |setting| setting.number(expected, in_range))?;
+    Ok(LearningRate::Fixed(alpha))
 }
 
 fn read_learning_rate(setting: &Setting, evaluations: u64) -> Result<LearningRate, Fault> {

@@ -65,6 +65,25 @@ fn a_density_has_the_cells_of_its_result_archive() {
 }
 
 #[test]
+fn discount_model_search_has_its_archive_without_asking() {
+    let config = read("preset = 'dms'", "min_f = 5\nresolution = 7").unwrap();
+    let ArchiveKind::Discount { discount, .. } = &config.archive.kind else { panic!("{:?}", config.archive) };
+    assert_eq!((discount.learning_rate, discount.min_f), (LearningRate::Fixed(0.1), 5.0));
+    assert_eq!(config.archive.capacity(), Some(49));
+    assert_eq!(config.archive, read("preset = 'dms'", "kind = 'discount'\nmin_f = 5\nresolution = 7").unwrap().archive);
+    let message = refusal("preset = 'dms'", "kind = 'grid'");
+    assert!(message.contains("expected \"discount\" for dms, whose thresholds are a model's"), "{message}");
+    // Its seed is the run's, and costs are maximised with another sign.
+    let text = "problem = { n = 3, measures = [[0, 1], [0, 1], [0, 1], [0, 1]], goal = 'minimise' }\n\
+                algorithm.preset = 'dms'\narchive.min_f = 9\nrun.seed = 4";
+    let config = RunConfig::read(Some(Source::new("any.toml", text)), &[]).unwrap();
+    let scheduler = config.scheduler(&config.problem.spec().unwrap());
+    let ArchiveKind::Discount { discount, .. } = &scheduler.archive.kind else { panic!("{:?}", scheduler.archive) };
+    assert_eq!((discount.seed, discount.min_f), (4, -9.0));
+    assert_eq!(config.archive.cells().map(CellsConfig::name), Some("cvt"), "four measures are many");
+}
+
+#[test]
 fn every_algorithm_builds_with_every_archive_it_is_not_refused_with() {
     let archives = [
         "kind = 'grid'",
@@ -74,6 +93,7 @@ fn every_algorithm_builds_with_every_archive_it_is_not_refused_with() {
         "kind = 'proximity'\nnovelty_threshold = 0.1",
         "kind = 'dns'",
         "kind = 'density'\nbandwidth = 0.1",
+        "kind = 'discount'",
     ];
     assert_eq!(archives.len(), ArchiveKind::ALL.len());
     let rankers = RankerName::ALL.map(|ranker| format!("preset = 'cma_me'\nranker = '{}'", ranker.name));
@@ -97,7 +117,7 @@ fn every_algorithm_builds_with_every_archive_it_is_not_refused_with() {
 fn what_an_archive_lacks_is_refused_with_its_reason() {
     let proximity = "kind = 'proximity'\nnovelty_threshold = 0.1";
     let message = refusal("preset = 'cma_mae'", proximity);
-    let expected = "archive.kind: expected \"grid\", \"cvt\" or \"categorical\" for cma_mae, which keeps a threshold";
+    let expected = "archive.kind: expected \"grid\", \"cvt\", \"categorical\" or \"discount\" for cma_mae, which keeps";
     assert!(message.contains(expected), "{message}");
     assert!(refusal("preset = 'density_descent'", proximity).contains("visits of cells"));
     // Nothing is said of the kind, which is a grid then.
@@ -132,7 +152,8 @@ fn settings_of_other_kinds_are_refused() {
         ("kind = 'categorical'\ncategories = [['a']]", "expected 2 lists of names"),
         ("kind = 'categorical'\ncategories = [['a', 'a'], ['b']]", "expected distinct names"),
         ("kind = 'categorical'\ncategories = [['a'], [1]]", "expected a string, found 1"),
-        ("kind = 'discount'", "a discount archive is over a model, which is code"),
+        ("kind = 'discount'\nlearning_rate = 'auto'", "expected a number within [0, 1] for kind = \"discount\""),
+        ("kind = 'discount'\nupdate = 'batch'", "which keeps no thresholds in cells"),
         ("kind = 'proximty'", "did you mean \"proximity\"?"),
     ];
     for (archive, expected) in cases {

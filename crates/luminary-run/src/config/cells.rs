@@ -3,6 +3,7 @@
 use luminary::archive::{
     CategoricalConfig, CellsConfig, CentroidSource, CvtConfig, GridConfig, MAX_CELLS, SlidingBoundariesConfig,
 };
+use luminary::preset::CVT_MEASURES;
 use luminary::problem::ProblemSpec;
 
 use super::archive::read_count;
@@ -11,9 +12,6 @@ use super::setting::{Section, Setting};
 
 /// The archive for which the paper gives its learning rate.
 pub(super) const REFERENCE_CELLS: usize = 100 * 100;
-
-/// From so many measures on cells are those of centroids by default: a grid would have few intervals along each.
-const CVT_MEASURES: usize = 4;
 
 /// A grid by its resolution, or a CVT by its number of cells; the kind may say which.
 pub(super) fn read_cells(section: &mut Section, spec: &ProblemSpec, kind: Option<&str>) -> Result<CellsConfig, Fault> {

@@ -5,10 +5,10 @@ use luminary::ranker::RankerConfig;
 
 use super::{AlgorithmSettings, ProblemConfig};
 
-const WITH_THRESHOLDS: &[&str] = &["grid", "cvt", "categorical"];
+const WITH_THRESHOLDS: &[&str] = &["grid", "cvt", "categorical", "discount"];
 const WITH_CELLS: &[&str] = &["grid", "cvt", "categorical", "sliding_boundaries"];
 const WITH_CELLS_OR_DENSITY: &[&str] = &["grid", "cvt", "categorical", "sliding_boundaries", "density"];
-const OF_QUANTITIES: &[&str] = &["grid", "cvt", "sliding_boundaries", "proximity", "dns", "density"];
+const OF_QUANTITIES: &[&str] = &["grid", "cvt", "sliding_boundaries", "proximity", "dns", "density", "discount"];
 
 /// Kinds of archives that somebody can work with.
 pub(super) struct Fit {
@@ -41,7 +41,10 @@ pub(super) fn fits(problem: &ProblemConfig, algorithm: &AlgorithmSettings) -> Ve
         fit(OF_QUANTITIES, format!("for {name}, whose measures are quantities"));
     }
     if preset.has_thresholds() {
-        fit(WITH_THRESHOLDS, format!("for {preset}, which keeps a threshold in each cell"));
+        fit(WITH_THRESHOLDS, format!("for {preset}, which keeps thresholds in cells or by a model"));
+    }
+    if preset == Preset::Dms {
+        fit(&["discount"], format!("for {preset}, whose thresholds are a model's"));
     }
     match (&algorithm.ranker, preset) {
         (None, Preset::DensityDescent) => {

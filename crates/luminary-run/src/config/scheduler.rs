@@ -1,6 +1,6 @@
 //! From the resolved settings to the engine's configuration.
 
-use luminary::archive::{Acceptance, ArchiveConfig};
+use luminary::archive::{Acceptance, ArchiveConfig, ArchiveKind};
 use luminary::emitter::{EmitterConfig, Gradients};
 use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::ProblemSpec;
@@ -21,6 +21,9 @@ impl RunConfig {
         let algorithm = &self.algorithm;
         let mut config = self.preset(spec).config();
         config.archive.kind = archive.kind.clone();
+        if let ArchiveKind::Discount { discount, .. } = &mut config.archive.kind {
+            discount.seed = self.run.seed;
+        }
         config.archive.rule = archive.update;
         config.archive.qd_score_offset = self.goal().turn(archive.qd_score_offset);
         config.archive.extra_columns = self.problem.extra_columns();

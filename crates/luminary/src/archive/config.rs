@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::{Acceptance, CellArchive, CellsConfig, GridConfig, UpdateRule};
 use super::density::{DensityArchive, DensityConfig};
+use super::discount::{DiscountArchive, DiscountConfig, Perceptron, PerceptronConfig};
 use super::dns::{DnsArchive, DnsConfig};
 use super::proximity::{ProximityArchive, ProximityConfig};
 use super::{Archive, ExtraColumn};
@@ -44,6 +45,13 @@ pub enum ArchiveKind {
     Dns(DnsConfig),
     /// No elites, but how densely rows lie.
     Density(DensityConfig),
+    /// No elites, but thresholds that a perceptron has learnt.
+    Discount {
+        /// Settings of the archive.
+        discount: DiscountConfig,
+        /// How the perceptron is taught.
+        perceptron: PerceptronConfig,
+    },
     /// An archive of your own, which is handed to the scheduler and cannot be built from a configuration.
     Custom {
         /// Lower and upper bound of each measure.
@@ -53,7 +61,7 @@ pub enum ArchiveKind {
 
 impl ArchiveKind {
     /// Names in configurations and on the command line, with one line about each.
-    pub const ALL: [(&'static str, &'static str); 7] = [
+    pub const ALL: [(&'static str, &'static str); 8] = [
         ("grid", "equal intervals of each measure, an elite in each cell"),
         ("cvt", "cells around centroids, for any number of measures"),
         ("categorical", "an elite for each combination of categories"),
@@ -61,6 +69,10 @@ impl ArchiveKind {
         ("proximity", "no cells: what is novel enough comes in, with or without local competition"),
         ("dns", "no cells: a population of solutions that are far from fitter ones"),
         ("density", "no elites: how densely solutions lie, by kernels; needs a result archive"),
+        (
+            "discount",
+            "no elites: thresholds that a perceptron learns, for any number of measures; needs a result archive",
+        ),
     ];
 
     /// The name in configurations and on the command line.
@@ -70,6 +82,7 @@ impl ArchiveKind {
             Self::Proximity(_) => "proximity",
             Self::Dns(_) => "dns",
             Self::Density(_) => "density",
+            Self::Discount { .. } => "discount",
             Self::Custom { .. } => "custom",
         }
     }
@@ -114,6 +127,10 @@ impl ArchiveConfig {
             ArchiveKind::Proximity(config) => Box::new(ProximityArchive::new(self, config)?),
             ArchiveKind::Dns(config) => Box::new(DnsArchive::new(self, config)?),
             ArchiveKind::Density(config) => Box::new(DensityArchive::new(self, config)?),
+            ArchiveKind::Discount { discount, perceptron } => {
+                let model = Box::new(Perceptron::new(*perceptron, discount)?);
+                Box::new(DiscountArchive::of(self, discount.clone(), model)?)
+            }
             ArchiveKind::Custom { .. } => {
                 return Err(ConfigError::Conflict(
                     "expected an archive that is built from its configuration, found a custom one: hand it over with \
@@ -138,6 +155,7 @@ impl ArchiveConfig {
             ArchiveKind::Proximity(config) => config.measure_bounds.len(),
             ArchiveKind::Dns(config) => config.measure_bounds.len(),
             ArchiveKind::Density(config) => config.measure_bounds.len(),
+            ArchiveKind::Discount { discount, .. } => discount.measure_bounds.len(),
             ArchiveKind::Custom { measure_bounds } => measure_bounds.len(),
         }
     }

@@ -6,7 +6,7 @@
 //!   combinations of categories, or a grid with sliding boundaries.
 //! - [`ProximityArchive`] keeps what is far from its elites, [`DnsArchive`] what is far from fitter solutions.
 //! - [`DensityArchive`] and [`DiscountArchive`] keep no solutions. They say how dense measure space is, and what threshold
-//!   a model gives it; a result archive beside them keeps the elites.
+//!   a model gives it, such as a [`Perceptron`]; a result archive beside them keeps the elites.
 //!
 //! A *soft* archive (CMA-MAE) keeps a threshold in each cell that follows the accepted objectives with a learning
 //! rate alpha; an *elitist* one (MAP-Elites, CMA-ME, every result archive) keeps the best. Because a soft archive may
@@ -49,7 +49,7 @@ pub use config::{ArchiveConfig, ArchiveKind};
 pub use cqd::{CqdConfig, CqdScore, Norm, Targets, cqd_score};
 pub use cvt::{CentroidSource, Cvt, CvtConfig, CvtError};
 pub use density::{DensityArchive, DensityConfig};
-pub use discount::{DiscountArchive, DiscountConfig, DiscountModel, Training};
+pub use discount::{DiscountArchive, DiscountConfig, DiscountModel, Examples, Perceptron, PerceptronConfig, Training};
 pub use dns::{DnsArchive, DnsConfig};
 pub use elite::{Best, Elite, EliteColumns};
 pub use learning_rate::{KAPPA, LearningRate, budget_learning_rate, convert_learning_rate};

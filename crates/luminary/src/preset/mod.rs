@@ -9,7 +9,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::archive::{Acceptance, ArchiveConfig, LearningRate};
+use crate::archive::{
+    Acceptance, ArchiveConfig, ArchiveKind, CellsConfig, CvtConfig, DiscountConfig, GridConfig, LearningRate,
+    PerceptronConfig,
+};
 use crate::emitter::{
     ArborescenceConfig, EmitterConfig, EstimateConfig, EvolutionConfig, GaussianConfig, Gradients, IsoLineConfig,
     Scale, Selection, Symmetry,
@@ -45,6 +48,8 @@ pub enum Preset {
     CmaMaega,
     /// Density descent: CMA-ES towards rarely visited cells.
     DensityDescent,
+    /// Discount model search: CMA-ES on improvement over thresholds that a perceptron learns.
+    Dms,
     /// CMA-MAEGA with gradients estimated from evaluations.
     CmaMaegaDf,
     /// Chosen for problem and budget: CMA-MAE and CMA-MAEGA share the evaluations.
@@ -53,7 +58,7 @@ pub enum Preset {
 
 impl Preset {
     /// All presets, in the order of the paper's tables.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::MapElites,
         Self::MapElitesLine,
         Self::CmaEs,
@@ -64,6 +69,7 @@ impl Preset {
         Self::CmaMega,
         Self::CmaMaega,
         Self::DensityDescent,
+        Self::Dms,
         Self::CmaMaegaDf,
         Self::Auto,
     ];
@@ -81,6 +87,7 @@ impl Preset {
             Self::CmaMega => "cma_mega",
             Self::CmaMaega => "cma_maega",
             Self::DensityDescent => "density_descent",
+            Self::Dms => "dms",
             Self::CmaMaegaDf => "cma_maega_df",
             Self::Auto => "auto",
         }
@@ -99,6 +106,7 @@ impl Preset {
             Self::CmaMega => "branching along gradients, on archive improvement",
             Self::CmaMaega => "branching along gradients, on improvement over annealed thresholds",
             Self::DensityDescent => "CMA-ES towards rarely visited cells",
+            Self::Dms => "CMA-ES on improvement over thresholds that a model learns, for many measures",
             Self::CmaMaegaDf => "CMA-MAEGA with gradients estimated from evaluations",
             Self::Auto => "CMA-MAE and CMA-MAEGA share the evaluations; chosen for problem and budget",
         }
@@ -112,6 +120,11 @@ impl Preset {
     /// Whether the archive keeps a threshold in each cell that anneals.
     pub fn has_thresholds(self) -> bool {
         matches!(self, Self::CmaMae | Self::CmaMaega | Self::CmaMaegaDf | Self::Auto)
+    }
+
+    /// Whether solutions are judged by thresholds that start at `min_f` and rise, in cells or by a model.
+    pub fn anneals(self) -> bool {
+        self.has_thresholds() || self == Self::Dms
     }
 
     /// Whether an iteration may have more rows than its emitters' batch sizes, because gradients are estimated now and then.
@@ -138,7 +151,10 @@ impl Preset {
             resolution: vec![100; spec.measure_dim()],
             sigma: self.default_sigma(),
             line_sigma: 0.2,
-            learning_rate: LearningRate::Fixed(0.01),
+            learning_rate: match self {
+                Self::Dms => LearningRate::Fixed(0.1),
+                _ => LearningRate::Fixed(0.01),
+            },
             budget: None,
             min_f: 0.0,
             step: GradientConfig::Ascent { learning_rate: 1.0 },
@@ -186,17 +202,18 @@ pub struct PresetConfig {
     pub preset: Preset,
     /// The problem's shape.
     pub spec: ProblemSpec,
-    /// Grid intervals of each measure.
+    /// Grid intervals of each measure. With [`Preset::Dms`] the grid is the result archive's, and from four measures on
+    /// centroids take its place.
     pub resolution: Vec<usize>,
     /// Noise of the MAP-Elites variants, initial step size of the strategies (of the coefficients for gradients).
     pub sigma: f64,
     /// Stretch of MAP-Elites (line).
     pub line_sigma: f64,
-    /// Learning rate of soft archives.
+    /// Learning rate of soft archives and of discount models, which need a number.
     pub learning_rate: LearningRate,
     /// Evaluations to come, if they are known.
     pub budget: Option<u64>,
-    /// Initial threshold of soft archives.
+    /// Initial threshold of soft archives and of discount models.
     pub min_f: f64,
     /// How gradient emitters step.
     pub step: GradientConfig,
@@ -217,6 +234,12 @@ pub struct PresetConfig {
 /// MAP-Elites variants start from this many solutions drawn from N(0, I), outside the budget (paper, Appendix A).
 const N_INITIAL: usize = 100;
 
+/// From so many measures on a grid would have few intervals along each, so that cells are those of centroids.
+pub const CVT_MEASURES: usize = 4;
+
+/// As many cells as the paper's grids have.
+const CVT_CELLS: usize = 10_000;
+
 /// Length of a difference when gradients are estimated: long against rounding, short against what solutions measure.
 const DIFFERENCE: f64 = 0.1;
 
@@ -231,9 +254,15 @@ impl PresetConfig {
 
     /// The full configuration.
     pub fn config(&self) -> SchedulerConfig {
+        let solution_dim = self.spec.solution_dim;
         let bounds = self.spec.measure_bounds.clone();
-        let mut archive = ArchiveConfig::grid(self.spec.solution_dim, self.resolution.clone(), bounds);
+        let mut archive = ArchiveConfig::grid(solution_dim, self.resolution.clone(), bounds);
         archive.acceptance = self.acceptance();
+        let mut result = None;
+        if self.preset == Preset::Dms {
+            archive = ArchiveConfig::new(solution_dim, self.discount());
+            result = Some(ArchiveConfig::cells(solution_dim, self.result_cells()));
+        }
         let pool = match self.preset {
             Preset::Auto => auto::choose(self).pool,
             _ => Pool::All,
@@ -242,7 +271,7 @@ impl PresetConfig {
         SchedulerConfig {
             seed: self.seed,
             archive,
-            result: None,
+            result,
             emitters: self.emitters(),
             pool,
             initial: is_variation.then_some(InitialPopulation { n_solutions: N_INITIAL, sigma: 1.0 }),
@@ -257,6 +286,26 @@ impl PresetConfig {
         match self.preset {
             Preset::Auto => auto::choose(self).reasons,
             _ => Vec::new(),
+        }
+    }
+
+    /// An archive whose thresholds a perceptron learns.
+    fn discount(&self) -> ArchiveKind {
+        let discount = DiscountConfig {
+            learning_rate: self.learning_rate,
+            min_f: self.min_f,
+            seed: self.seed,
+            ..DiscountConfig::new(self.spec.measure_bounds.clone())
+        };
+        ArchiveKind::Discount { discount, perceptron: PerceptronConfig::default() }
+    }
+
+    /// The cells that elites are kept in beside an archive that keeps none.
+    fn result_cells(&self) -> CellsConfig {
+        let bounds = self.spec.measure_bounds.clone();
+        match self.spec.measure_dim() {
+            ..CVT_MEASURES => CellsConfig::Grid(GridConfig::new(self.resolution.clone(), bounds)),
+            _ => CellsConfig::Cvt(CvtConfig::new(CVT_CELLS, bounds)),
         }
     }
 
@@ -303,7 +352,7 @@ impl PresetConfig {
                     group(self.n_emitters - n_objective, self.evolution(RankerConfig::TwoStageImprovement, mu, basic)),
                 ]
             }
-            Preset::CmaMae => all(self.evolution(RankerConfig::Improvement, mu, basic)),
+            Preset::CmaMae | Preset::Dms => all(self.evolution(RankerConfig::Improvement, mu, basic)),
             Preset::CmaMega => all(self.arborescence(RankerConfig::TwoStageImprovement)),
             Preset::CmaMaega | Preset::CmaMaegaDf => all(self.arborescence(RankerConfig::Improvement)),
             Preset::DensityDescent => all(self.evolution(RankerConfig::Density, mu, basic)),

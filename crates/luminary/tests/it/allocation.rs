@@ -105,8 +105,9 @@ fn cma_mae_cma_maega_and_map_elites_allocate_nothing_after_the_first_iteration()
 #[test]
 fn restarts_the_batch_rule_and_every_other_preset_allocate_nothing_either() {
     let mut n_restarts = 0;
-    // Groups that share places may need larger buffers when one of them first has many: see below.
-    for preset in Preset::ALL.into_iter().filter(|&preset| preset != Preset::Auto) {
+    // Groups that share places may need larger buffers when one of them first has many: see below. A discount model gathers
+    // its examples anew for every training.
+    for preset in Preset::ALL.into_iter().filter(|preset| ![Preset::Auto, Preset::Dms].contains(preset)) {
         for rule in [UpdateRule::Sequential, UpdateRule::Batch] {
             let problem = LinearProjection::sphere(3).unwrap();
             let mut config = preset_config(preset, &problem, 2).config();
@@ -129,7 +130,8 @@ fn bandits_bounds_rankers_and_strategies_settle_too() {
         // number grows, and only grids and centroids reserve the room of all their elites.
         let mut meter = Meter { n_free: 100, ..Meter::default() };
         scheduler.run_observed(scenario.problem.as_ref(), 200, &mut meter).unwrap();
-        if !scenario.name.contains("Novelty") && !scenario.name.starts_with("archive") {
+        let is_exempt = ["archive", "dms"].iter().any(|name| scenario.name.starts_with(name));
+        if !scenario.name.contains("Novelty") && !is_exempt {
             assert_eq!(meter.offender, None, "{}: (iteration, requests)", scenario.name);
         }
     }

@@ -1,4 +1,4 @@
-//! The examples of parts of one's own run to their end; each asserts that its part did something and survives saving.
+//! The examples run to their end. Those of parts of one's own assert that their part did something and survives saving.
 
 use std::error::Error;
 
@@ -14,6 +14,8 @@ mod custom_restart;
 mod custom_stop;
 #[path = "../../examples/custom_strategy.rs"]
 mod custom_strategy;
+#[path = "../../examples/many_measures.rs"]
+mod many_measures;
 
 #[test]
 fn an_archive_of_ones_own() -> Result<(), Box<dyn Error>> {
@@ -43,4 +45,9 @@ fn a_restart_rule_of_ones_own() -> Result<(), Box<dyn Error>> {
 #[test]
 fn a_stop_rule_of_ones_own() -> Result<(), Box<dyn Error>> {
     custom_stop::main()
+}
+
+#[test]
+fn thresholds_of_a_model_for_many_measures() -> Result<(), Box<dyn Error>> {
+    many_measures::main()
 }

@@ -93,6 +93,7 @@ pub(super) fn kinds(lab: &Lab) -> Vec<Kind> {
     let mut kinds = vec![
         Kind::new("built-in", run(&format!("{small} --iterations 1500 {often}"))),
         Kind::new("threaded", run(&format!("{} --threads 2 --seed 7 --iterations 500 {often}", without_threads()))),
+        Kind::new("discount model", run(&format!("{small} --set algorithm.preset=dms --iterations 90 {often}"))),
         Kind::new("JSON lines", run("lines.toml --quiet")),
         Kind::new("files", run("files.toml --quiet")),
         Kind::new("by hand", Drive::ByHand),

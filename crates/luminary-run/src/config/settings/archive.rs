@@ -33,7 +33,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::new(
         "archive.kind",
         Kind::Choice(kinds),
-        follows("a grid; a CVT if there are `cells`, or four measures and more", "\"grid\""),
+        follows("a grid; a CVT if there are `cells`, or four measures and more; `discount` with `dms`", "\"grid\""),
         "which archive, see `luminary list`",
     ),
     Entry::new(
@@ -55,7 +55,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry::new(
         "archive.min_f",
         Kind::Number(Range::Finite),
-        follows("0; required to minimise with `cma_mae` and `cma_maega`", "0.0"),
+        follows("0; required to minimise with `cma_mae`, `cma_maega` and `dms`", "0.0"),
         "the threshold of an empty cell: the worst objective worth keeping",
     )
     .flag("min-f")
@@ -175,4 +175,19 @@ pub(super) const ENTRIES: &[Entry] = &[
     )
     .aliases(&["dims"])
     .scope(Scope::Kind("density")),
+    Entry::new(
+        "archive.learning_rate",
+        Kind::Number(Range::Within(0.0, 1.0)),
+        is("0.1"),
+        "how fast the model follows what exceeds it",
+    )
+    .scope(Scope::Kind("discount")),
+    Entry::new(
+        "archive.resolution",
+        RESOLUTION,
+        follows("about 10,000 cells; centroids from four measures on", "[100, 100]"),
+        "cells of the result archive along each measure, or `cells` and its centroids",
+    )
+    .aliases(&["dims"])
+    .scope(Scope::Kind("discount")),
 ];

@@ -101,7 +101,7 @@ fn the_template_is_valid_as_it_is_and_shows_every_setting() {
     for entry in all().filter(|entry| !entry.is_nested()) {
         assert!(text.contains(&format!("{} = {}", entry.key(), entry.absent.example())), "{}", entry.path);
     }
-    for kind in ["cvt", "categorical", "sliding_boundaries", "proximity", "dns", "density"] {
+    for kind in ["cvt", "categorical", "sliding_boundaries", "proximity", "dns", "density", "discount"] {
         let block = text.split(&format!("# kind = {kind:?}\n")).nth(1).unwrap();
         let lines: String =
             block.lines().take_while(|line| *line != "#").map(|line| format!("{}\n", &line[2..])).collect();

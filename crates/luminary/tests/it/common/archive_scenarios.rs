@@ -1,8 +1,8 @@
 //! A scenario for each kind of archive beside grid and centroids.
 
 use luminary::archive::{
-    ArchiveConfig, ArchiveKind, CategoricalConfig, CellsConfig, Competition, DensityConfig, DnsConfig, ProximityConfig,
-    SlidingBoundariesConfig, ThresholdDecay,
+    ArchiveConfig, ArchiveKind, CategoricalConfig, CellsConfig, Competition, DensityConfig, DiscountConfig, DnsConfig,
+    PerceptronConfig, ProximityConfig, SlidingBoundariesConfig, ThresholdDecay,
 };
 use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
 use luminary::strategy::StrategyConfig;
@@ -26,19 +26,21 @@ pub(super) fn archive_scenarios() -> Vec<Scenario> {
         ..SlidingBoundariesConfig::new(vec![6, 6], bounds.clone())
     };
     let density = DensityConfig { measure_bounds: bounds.clone(), buffer_size: 40, bandwidth: 0.3, seed: 1 };
+    let discount = DiscountConfig { n_empty: 20, ..DiscountConfig::new(bounds.clone()) };
     let kinds = [
         ArchiveKind::Cells(CellsConfig::Categorical(CategoricalConfig { categories: vec![names.clone(), names] })),
         ArchiveKind::Cells(CellsConfig::SlidingBoundaries(sliding)),
         ArchiveKind::Proximity(proximity),
         ArchiveKind::Dns(DnsConfig { measure_bounds: bounds, capacity: 30, n_neighbours: 3 }),
         ArchiveKind::Density(density),
+        ArchiveKind::Discount { discount, perceptron: PerceptronConfig::default() },
     ];
     kinds.into_iter().map(scenario).collect()
 }
 
 fn scenario(kind: ArchiveKind) -> Scenario {
     let bowl = Bowl { solution_dim: 4, measure_dim: 2 };
-    let needs_result = matches!(kind, ArchiveKind::Density(_));
+    let needs_result = matches!(kind, ArchiveKind::Density(_) | ArchiveKind::Discount { .. });
     let is_categorical = matches!(kind, ArchiveKind::Cells(CellsConfig::Categorical(_)));
     let problem: Box<dyn DifferentiableProblem> =
         if is_categorical { Box::new(Categories(bowl)) } else { Box::new(bowl) };

@@ -3,7 +3,8 @@
 use luminary::archive::{
     Acceptance, AddReport, Archive, ArchiveConfig, ArchiveKind, Batch, CategoricalConfig, CellsConfig, CentroidSource,
     ColumnData, Competition, CvtConfig, DensityConfig, DiscountArchive, DiscountConfig, DnsConfig, Dtype, ExtraColumn,
-    GridConfig, LearningRate, NonFinite, ProximityConfig, SlidingBoundariesConfig, ThresholdDecay, UpdateRule,
+    GridConfig, LearningRate, NonFinite, PerceptronConfig, ProximityConfig, SlidingBoundariesConfig, ThresholdDecay,
+    UpdateRule,
 };
 use luminary::error::CallError;
 use proptest::prelude::*;
@@ -86,6 +87,13 @@ pub(super) fn kinds() -> Vec<(&'static str, ArchiveKind)> {
                 seed: 3,
             }),
         ),
+        (
+            "discount",
+            ArchiveKind::Discount {
+                discount: DiscountConfig { min_f: -1.0, ..DiscountConfig::new(BOUNDS.to_vec()) },
+                perceptron: PerceptronConfig::default(),
+            },
+        ),
     ]
 }
 
@@ -110,17 +118,21 @@ pub(super) fn cases() -> Vec<Case> {
     }
     let discount = || -> Box<dyn Archive> {
         let config = DiscountConfig {
-            solution_dim: SOLUTION_DIM,
-            measure_bounds: BOUNDS.to_vec(),
-            learning_rate: 0.5,
+            learning_rate: LearningRate::Fixed(0.5),
             min_f: -1.0,
             n_initial: 10,
             n_empty: 4,
             seed: 2,
+            ..DiscountConfig::new(BOUNDS.to_vec())
         };
-        Box::new(DiscountArchive::new(config, Box::new(TableModel::default())).unwrap())
+        Box::new(DiscountArchive::new(SOLUTION_DIM, config, Box::new(TableModel::default())).unwrap())
     };
-    cases.push(Case { name: "discount", build: Box::new(discount), is_categorical: false, has_extras: false });
+    cases.push(Case {
+        name: "discount of one's own",
+        build: Box::new(discount),
+        is_categorical: false,
+        has_extras: false,
+    });
     cases
 }
 

@@ -2,8 +2,8 @@
 
 use luminary::archive::{
     AddReport, Archive, ArchiveConfig, ArchiveKind, Batch, CellArchive, Cells, CellsConfig, Competition,
-    DensityArchive, DensityConfig, DiscountArchive, DiscountConfig, DiscountModel, DnsArchive, DnsConfig, NonFinite,
-    ProximityArchive, ProximityConfig, SlidingBoundariesConfig, Status, ThresholdDecay,
+    DensityArchive, DensityConfig, DiscountArchive, DiscountConfig, DiscountModel, DnsArchive, DnsConfig, LearningRate,
+    NonFinite, ProximityArchive, ProximityConfig, SlidingBoundariesConfig, Status, ThresholdDecay,
 };
 use luminary::error::CallError;
 use proptest::prelude::*;
@@ -326,15 +326,13 @@ fn every_row_is_as_likely_to_be_in_the_reservoir() {
 
 fn discount_archive() -> DiscountArchive {
     let config = DiscountConfig {
-        solution_dim: 1,
-        measure_bounds: BOUNDS.to_vec(),
-        learning_rate: 0.25,
+        learning_rate: LearningRate::Fixed(0.25),
         min_f: -3.0,
-        n_initial: 1000,
         n_empty: 5,
         seed: 4,
+        ..DiscountConfig::new(BOUNDS.to_vec())
     };
-    DiscountArchive::new(config, Box::new(TableModel::default())).unwrap()
+    DiscountArchive::new(1, config, Box::new(TableModel::default())).unwrap()
 }
 
 #[test]
@@ -407,16 +405,17 @@ fn a_discount_archive_refuses_what_it_cannot_use() {
 
     let good = discount_archive();
     for change in [
-        |config: &mut DiscountConfig| config.learning_rate = 1.5,
+        |config: &mut DiscountConfig| config.learning_rate = LearningRate::Fixed(1.5),
         |config: &mut DiscountConfig| config.min_f = f64::NEG_INFINITY,
-        |config: &mut DiscountConfig| config.solution_dim = 0,
+        |config: &mut DiscountConfig| config.learning_rate = LearningRate::Auto { budget: 100 },
         |config: &mut DiscountConfig| config.measure_bounds.clear(),
     ] {
         let mut config = good.config().clone();
         change(&mut config);
-        assert!(DiscountArchive::new(config, Box::new(TableModel::default())).is_err());
+        assert!(DiscountArchive::new(1, config, Box::new(TableModel::default())).is_err());
     }
-    let mut broken = DiscountArchive::new(good.config().clone(), Box::new(Broken)).unwrap();
+    assert!(DiscountArchive::new(0, good.config().clone(), Box::new(TableModel::default())).is_err());
+    let mut broken = DiscountArchive::new(1, good.config().clone(), Box::new(Broken)).unwrap();
     let batch = Batch { solutions: &[0.0], objectives: &[1.0], measures: &[0.0, 0.0], extras: &[] };
     let error = broken.add(&batch, NonFinite::Fail, &mut AddReport::default()).unwrap_err();
     assert!(matches!(error, CallError::NonFinite { what: "the discount model's answers", .. }), "{error}");

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use luminary::archive::{
-    Acceptance, AddReport, Archive, ArchiveConfig, ArchiveKind, Batch, ColumnData, DensityConfig, DnsConfig, Dtype,
-    LearningRate, NonFinite, ProximityConfig, Status, ThresholdDecay,
+    Acceptance, AddReport, Archive, ArchiveConfig, ArchiveKind, Batch, ColumnData, DensityConfig, DiscountConfig,
+    DnsConfig, Dtype, LearningRate, NonFinite, PerceptronConfig, ProximityConfig, Status, ThresholdDecay,
 };
 use luminary::error::CallError;
 use proptest::prelude::*;
@@ -201,7 +201,7 @@ fn check_report(
         "proximity with local competition" => [true, true, false, false, false],
         "dns" => [false, false, true, false, false],
         "density" => [false, false, false, true, false],
-        "discount" => [false, false, false, false, true],
+        "discount" | "discount of one's own" => [false, false, false, false, true],
         _ => [false; 5],
     };
     prop_assert_eq!(columns.map(Option::is_some), expected, "{}", case.name);
@@ -397,6 +397,18 @@ fn settings_that_make_no_sense_are_refused() {
                 ArchiveKind::Density(DensityConfig { buffer_size: 0, ..config.clone() }),
                 ArchiveKind::Density(DensityConfig { bandwidth: 0.0, ..config }),
             ],
+            ArchiveKind::Discount { discount, perceptron } => {
+                let unbounded = vec![(0.0, f64::INFINITY)];
+                let auto = LearningRate::Auto { budget: 100 };
+                let broken = [
+                    (DiscountConfig { learning_rate: auto, ..discount.clone() }, perceptron),
+                    (DiscountConfig { measure_bounds: unbounded, ..discount.clone() }, perceptron),
+                    (discount.clone(), PerceptronConfig { batch_size: 0, ..perceptron }),
+                    (discount.clone(), PerceptronConfig { n_epochs: 0, ..perceptron }),
+                    (discount, PerceptronConfig { step_size: 0.0, ..perceptron }),
+                ];
+                broken.map(|(discount, perceptron)| ArchiveKind::Discount { discount, perceptron }).to_vec()
+            }
             _ => Vec::new(),
         };
         for kind in broken {

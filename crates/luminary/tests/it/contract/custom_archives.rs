@@ -2,7 +2,7 @@
 
 use luminary::archive::{
     AddReport, Archive, ArchiveConfig, ArchiveKind, ArchiveStats, Batch, Best, CategoricalConfig, CellsConfig,
-    DensityConfig, DiscountArchive, DiscountConfig, DnsConfig, Elite, ExtraColumn, NonFinite, Status,
+    DensityConfig, DiscountArchive, DiscountConfig, DnsConfig, Elite, ExtraColumn, LearningRate, NonFinite, Status,
 };
 use luminary::emitter::{EmitterConfig, GaussianConfig};
 use luminary::error::{CallError, CheckpointError, ConfigError};
@@ -135,15 +135,13 @@ fn an_archive_that_cannot_be_saved_makes_the_checkpoint_fail_not_the_run() {
 
 fn discount() -> DiscountArchive {
     let config = DiscountConfig {
-        solution_dim: 3,
-        measure_bounds: BOWL.spec().measure_bounds,
-        learning_rate: 0.2,
-        min_f: 0.0,
+        learning_rate: LearningRate::Fixed(0.2),
         n_initial: 50,
         n_empty: 5,
         seed: 1,
+        ..DiscountConfig::new(BOWL.spec().measure_bounds)
     };
-    DiscountArchive::new(config, Box::new(TableModel::default())).unwrap()
+    DiscountArchive::new(3, config, Box::new(TableModel::default())).unwrap()
 }
 
 #[test]

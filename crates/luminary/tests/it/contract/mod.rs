@@ -10,6 +10,7 @@ mod emitters;
 mod generations;
 mod initial_solutions;
 mod definitions;
+mod discount;
 mod columns;
 mod rankers;
 mod strategies;

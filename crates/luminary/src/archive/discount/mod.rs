@@ -1,6 +1,12 @@
 //! Discount model search (Tjanaka et al., 2026): a model of the threshold at every point of measure space takes the place
 //! of thresholds in cells.
 
+mod network;
+mod perceptron;
+mod products;
+
+pub use perceptron::{Perceptron, PerceptronConfig};
+
 use std::fmt::Debug;
 
 use luminary_math::WideRng;
@@ -9,7 +15,8 @@ use serde_bytes::ByteBuf;
 
 use super::population::check_bounds;
 use super::{
-    AddReport, Archive, ArchiveConfig, ArchiveKind, ArchiveStats, Batch, Best, Elite, NonFinite, ReportColumn, Status,
+    AddReport, Archive, ArchiveConfig, ArchiveKind, ArchiveStats, Batch, Best, Elite, ExtraColumn, LearningRate,
+    NonFinite, ReportColumn, Status,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
 use crate::serde_floats;
@@ -46,35 +53,80 @@ pub trait DiscountModel: Debug + Send + Sync {
 /// Settings of a [`DiscountArchive`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DiscountConfig {
-    /// Number of components of a solution.
-    pub solution_dim: usize,
     /// Where each measure is expected to lie.
     pub measure_bounds: Vec<(f64, f64)>,
-    /// How fast the model follows rows that exceed it, in `[0, 1]`.
-    pub learning_rate: f64,
+    /// How fast the model follows rows that exceed it: a number, because a model has no cells to convert it by.
+    pub learning_rate: LearningRate,
     /// What the model is taught where there is no elite.
     pub min_f: f64,
     /// How many cells the first training takes.
     pub n_initial: usize,
     /// How many empty cells every other training takes.
     pub n_empty: usize,
-    /// Seed of the choice of cells.
+    /// Which rows a training takes.
+    pub examples: Examples,
+    /// Seed of the choice of cells, and of a perceptron.
     pub seed: u64,
+}
+
+impl DiscountConfig {
+    /// The paper's settings for most domains: a learning rate of 0.1, 1,000 cells at first and then 100.
+    pub fn new(measure_bounds: Vec<(f64, f64)>) -> Self {
+        Self {
+            measure_bounds,
+            learning_rate: LearningRate::Fixed(0.1),
+            min_f: 0.0,
+            n_initial: 1000,
+            n_empty: 100,
+            examples: Examples::SinceTraining,
+            seed: 0,
+        }
+    }
+
+    /// The learning rate as a number.
+    fn alpha(&self) -> Result<f64, ConfigError> {
+        match self.learning_rate {
+            LearningRate::Fixed(alpha) if (0.0..=1.0).contains(&alpha) => Ok(alpha),
+            LearningRate::Fixed(found) => {
+                Err(ConfigError::Value { what: "the archive learning rate", expected: "within [0, 1]", found })
+            }
+            LearningRate::At { .. } | LearningRate::Auto { .. } => Err(ConfigError::Conflict(
+                "expected a number as the learning rate of a discount archive, found one that follows from cells",
+            )),
+        }
+    }
+}
+
+/// Which rows a training of the model takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Examples {
+    /// All that were added since the last training, however many calls they came in.
+    #[default]
+    SinceTraining,
+    /// The last batch, as in pyribs.
+    LastBatch,
 }
 
 /// Judges rows by a model of the threshold. It keeps no elites: that is what the result archive beside it is for, whose
 /// empty cells the model is taught too.
 #[derive(Debug)]
 pub struct DiscountArchive {
+    solution_dim: usize,
+    extra_columns: Vec<ExtraColumn>,
     config: DiscountConfig,
+    alpha: f64,
     model: Box<dyn DiscountModel>,
     rng: WideRng,
-    /// The rows of the last batch.
+    /// The rows that the next training takes.
     told: Option<Told>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Told {
+    /// Whether the model has been taught these rows.
+    #[serde(default)]
+    is_taught: bool,
     #[serde(with = "serde_floats")]
     objectives: Vec<f64>,
     #[serde(with = "serde_floats")]
@@ -87,7 +139,7 @@ struct Told {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Training {
-    /// Measures of the rows of the last batch, row by row.
+    /// Measures of the rows that were taught, row by row.
     pub solution_measures: Vec<f64>,
     /// What the model was taught there.
     pub solution_targets: Vec<f64>,
@@ -102,20 +154,34 @@ impl DiscountArchive {
     ///
     /// # Errors
     /// Settings out of range.
-    pub fn new(config: DiscountConfig, model: Box<dyn DiscountModel>) -> Result<Self, ConfigError> {
+    pub fn new(
+        solution_dim: usize,
+        config: DiscountConfig,
+        model: Box<dyn DiscountModel>,
+    ) -> Result<Self, ConfigError> {
         let kind = ArchiveKind::Custom { measure_bounds: config.measure_bounds.clone() };
-        ArchiveConfig::new(config.solution_dim, kind).check()?;
+        Self::of(&ArchiveConfig::new(solution_dim, kind), config, model)
+    }
+
+    pub(super) fn of(
+        archive: &ArchiveConfig,
+        config: DiscountConfig,
+        model: Box<dyn DiscountModel>,
+    ) -> Result<Self, ConfigError> {
+        archive.check()?;
         check_bounds(&config.measure_bounds)?;
-        let alpha = config.learning_rate;
-        if !(0.0..=1.0).contains(&alpha) {
-            let what = "the archive learning rate";
-            return Err(ConfigError::Value { what, expected: "within [0, 1]", found: alpha });
-        }
         if !config.min_f.is_finite() {
             return Err(ConfigError::Value { what: "min_f", expected: "finite", found: config.min_f });
         }
-        let rng = stream(config.seed);
-        Ok(Self { config, model, rng, told: None })
+        Ok(Self {
+            solution_dim: archive.solution_dim,
+            extra_columns: archive.extra_columns.clone(),
+            alpha: config.alpha()?,
+            rng: stream(config.seed),
+            config,
+            model,
+            told: None,
+        })
     }
 
     /// The settings the archive was built from.
@@ -145,7 +211,7 @@ impl DiscountArchive {
         self.teach(Vec::new(), Vec::new(), empty_measures)
     }
 
-    /// Teaches the model the last batch, and `min_f` at the centres of empty cells.
+    /// Teaches the model the rows that were added, and `min_f` at the centres of empty cells.
     ///
     /// The target of a row that exceeds its discount lies between the two by the learning rate, as the thresholds of
     /// CMA-MAE do; otherwise it is the discount.
@@ -164,14 +230,30 @@ impl DiscountArchive {
     /// Nothing was added yet, or measures of the wrong length.
     pub fn train_model_at(&mut self, empty_measures: Vec<f64>) -> Result<Training, CallError> {
         let told = self.last_told()?;
-        let alpha = self.config.learning_rate;
+        let alpha = self.alpha;
         let target = |(&f, &discount): (&f64, &f64)| match f > discount {
             true => (1.0 - alpha) * discount + alpha * f,
             false => discount,
         };
         let targets = told.objectives.iter().zip(&told.discounts).map(target).collect();
         let measures = told.measures.clone();
-        self.teach(measures, targets, empty_measures)
+        let training = self.teach(measures, targets, empty_measures)?;
+        if let Some(told) = &mut self.told {
+            told.is_taught = true;
+        }
+        Ok(training)
+    }
+
+    /// Keeps rows for the next training.
+    fn remember(&mut self, rows: Told) {
+        match &mut self.told {
+            Some(told) if !told.is_taught && self.config.examples == Examples::SinceTraining => {
+                told.objectives.extend(rows.objectives);
+                told.measures.extend(rows.measures);
+                told.discounts.extend(rows.discounts);
+            }
+            told => *told = Some(rows),
+        }
     }
 
     fn last_told(&self) -> Result<&Told, CallError> {
@@ -227,6 +309,7 @@ impl Archive for DiscountArchive {
         self.check(batch, policy)?;
         let valid: Vec<usize> = (0..batch.n_rows()).filter(|&row| batch.non_finite_in(row).is_none()).collect();
         let mut told = Told {
+            is_taught: false,
             objectives: valid.iter().map(|&row| batch.objectives[row]).collect(),
             measures: valid.iter().flat_map(|&row| batch.measures_of(row)).copied().collect(),
             discounts: vec![0.0; valid.len()],
@@ -247,7 +330,7 @@ impl Archive for DiscountArchive {
             }
         }
         if batch.n_rows() > 0 {
-            self.told = Some(told);
+            self.remember(told);
         }
         Ok(())
     }
@@ -257,7 +340,11 @@ impl Archive for DiscountArchive {
     }
 
     fn solution_dim(&self) -> usize {
-        self.config.solution_dim
+        self.solution_dim
+    }
+
+    fn extra_columns(&self) -> &[ExtraColumn] {
+        &self.extra_columns
     }
 
     fn measure_bounds(&self) -> &[(f64, f64)] {
