@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Bytes;
 use luminary_run::config::ProblemConfig;
-use luminary_run::elite::{Choice, find, render};
+use luminary_run::elite::{Choice, render};
 use luminary_run::export::Which;
 use luminary_run::folder::live::request_stop;
 use luminary_run::folder::{FolderLock, Manifest, State};
@@ -111,8 +111,7 @@ impl Pictures {
 
 fn draw(saved: &Arc<SavedRun>, cell: usize) -> Result<Bytes, ControlError> {
     let config = saved.config.render.as_ref().ok_or(ControlError::NoCommand)?;
-    let archive = saved.archive(Which::Result);
-    let elite = find(archive, saved.config.goal(), &Choice::Cell(vec![cell]));
+    let elite = saved.elite(Which::Result, &Choice::Cell(vec![cell]));
     let elite = elite.map_err(|error| ControlError::Other(error.to_string()))?;
     let folder = tempfile::tempdir()?;
     // Programs look at how a name ends; one that writes another format is recognised by its bytes.

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
-use luminary_run::elite::{Choice, find};
+use luminary_run::elite::Choice;
 use luminary_run::export::Which;
 use luminary_run::folder::Manifest;
 use luminary_run::folder::live::LIVE;
@@ -288,7 +288,7 @@ async fn elite(State(context): Shared, Path(id): Path<String>, Query(query): Que
         let saved = context.saved.load(&context.folder(&id)?).map_err(unreadable)?;
         let which: Which = query.archive.into();
         let choice = query.cell.map_or(Choice::Best, |cell| Choice::Cell(vec![cell]));
-        let elite = find(saved.archive(which), saved.config.goal(), &choice);
+        let elite = saved.elite(which, &choice);
         let elite = elite.map_err(|error| Refusal(StatusCode::NOT_FOUND, error.to_string()))?;
         Ok(json(&json!({ "iteration": saved.iteration, "elite": elite })))
     })

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use luminary::archive::{Acceptance, Archive};
-use luminary::scheduler::Scheduler;
+use luminary::scheduler::{Scheduler, TicketId};
 use luminary_run::RunError;
 use luminary_run::config::RunConfig;
+use luminary_run::elite::{Choice, EliteError, EliteRecord, find};
 use luminary_run::export::{self, Which};
 use luminary_run::folder::{CHECKPOINTS, JOURNAL, Manifest};
 
@@ -26,6 +27,8 @@ pub(crate) struct SavedRun {
     /// Whether the archive that is searched has thresholds of its own.
     pub(crate) is_soft: bool,
     pub(crate) emitters: Vec<EmitterLine>,
+    /// Whether rows entered the archives in the order of their tickets.
+    rows_are_tickets: bool,
     archive: Box<dyn Archive>,
     result: Option<Box<dyn Archive>>,
     /// Changes with the checkpoint.
@@ -36,10 +39,23 @@ impl SavedRun {
     fn new(config: RunConfig, scheduler: Scheduler, tag: String) -> Self {
         let emitters = EmitterLine::of(&scheduler);
         let iteration = scheduler.iterations();
+        let rows_are_tickets = scheduler.ticket_of_row(0).is_some();
         let is_soft = matches!(scheduler.config().archive.acceptance, Acceptance::Soft { .. });
         // Emitters take memory and are of no more use.
         let parts = scheduler.into_parts();
-        Self { config, iteration, is_soft, emitters, archive: parts.archive, result: parts.result, tag }
+        let archive = parts.archive;
+        let result = parts.result;
+        Self { config, iteration, is_soft, emitters, rows_are_tickets, archive, result, tag }
+    }
+
+    /// An elite of one of its archives, with its seed if that is known.
+    ///
+    /// # Errors
+    /// There is no such elite.
+    pub(crate) fn elite(&self, which: Which, choice: &Choice) -> Result<EliteRecord, EliteError> {
+        let elite = find(self.archive(which), self.config.goal(), choice)?;
+        let ticket = |number| self.rows_are_tickets.then(|| TicketId::new(number));
+        Ok(elite.with_origin(self.config.run.seed, ticket))
     }
 
     /// One of its archives.

@@ -61,7 +61,8 @@ fn load(dir: &Path, choice: &ChoiceArgs, archive: ArchiveArg) -> Result<(RunConf
     };
     let elite = find(which.of(&scheduler), config.goal(), &choice.choice());
     let elite = elite.map_err(|error| Failure::input(error.to_string()))?;
-    Ok((config, elite.with_origin(&scheduler)))
+    let elite = elite.with_origin(config.run.seed, |number| scheduler.ticket_of_row(number));
+    Ok((config, elite))
 }
 
 /// The command that was given, or that of the run.

@@ -5,7 +5,7 @@ mod render;
 mod replay;
 
 use luminary::archive::{Archive, Cells, Elite};
-use luminary::scheduler::{Scheduler, TicketId};
+use luminary::scheduler::TicketId;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
@@ -84,11 +84,12 @@ impl EliteRecord {
         }
     }
 
-    /// Fills in ticket and seed of an elite of this run, if they are known: see [`Scheduler::ticket_of_row`].
-    pub fn with_origin(mut self, scheduler: &Scheduler) -> Self {
-        let ticket = self.number.and_then(|number| scheduler.ticket_of_row(number));
+    /// Fills in the ticket of an elite and its seed, in a run with this seed, if `ticket_of_row` knows it: see
+    /// [`Scheduler::ticket_of_row`](luminary::scheduler::Scheduler::ticket_of_row).
+    pub fn with_origin(mut self, run_seed: u64, ticket_of_row: impl FnOnce(u64) -> Option<TicketId>) -> Self {
+        let ticket = self.number.and_then(ticket_of_row);
         self.ticket = ticket.map(TicketId::get);
-        self.seed = ticket.map(|ticket| ticket.seed(scheduler.config().seed));
+        self.seed = ticket.map(|ticket| ticket.seed(run_seed));
         self
     }
 }

@@ -158,6 +158,8 @@ fn an_elite_is_that_of_the_library() {
     let id = lab.id("run");
     let scheduler = export::load(&lab.path("run")).unwrap();
     let expected = find(scheduler.result(), luminary_run::config::Goal::Maximise, &Choice::Best).unwrap();
+    let expected = expected.with_origin(scheduler.config().seed, |number| scheduler.ticket_of_row(number));
+    assert!(expected.seed.is_some());
     let found = lab.get(&format!("/api/runs/{id}/elite")).json();
     assert_eq!(found["elite"], serde_json::to_value(&expected).unwrap());
     let by_cell = lab.get(&format!("/api/runs/{id}/elite?cell={}", expected.cell)).json();
