@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_report_that_cannot_be_written_is_no_fault_of_the_run() {
-        let settings = [Override::new("test", "problem.domain", "sphere"), Override::new("test", "problem.n", "4")];
+        let settings = [Override::new("test", "problem.domain", "lp-sphere"), Override::new("test", "problem.n", "4")];
         let config = RunConfig::read(None, &settings).unwrap();
         let scheduler = config.scheduler(&config.problem.spec().unwrap()).build().unwrap();
         for (disk, has_reported) in [(Disk::default(), true), (Disk::watched(Arc::new(Full)), false)] {
