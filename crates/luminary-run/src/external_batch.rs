@@ -8,7 +8,8 @@ use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results, 
 use crate::config::Goal;
 use crate::evaluate::Place;
 use crate::external::{
-    self, EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, OnFailure, Protocol, Shape, Transcript,
+    self, EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, HostEvent, OnFailure, Protocol, Shape,
+    Transcript, WorkerEvent,
 };
 use crate::folder::{Failure, FailureLog};
 
@@ -77,7 +78,13 @@ impl ExternalBatch {
 
     fn note(&mut self, report: &EvaluationReport) {
         self.notes.extend(report.host_events.iter().map(ToString::to_string));
-        self.notes.extend(report.events.iter().map(ToString::to_string));
+        // Sessions that were lost with their host need no words of their own.
+        let is_lost = |host: &String| {
+            let of_host = |event: &HostEvent| matches!(event, HostEvent::Lost { host: lost, .. } if lost == host);
+            report.host_events.iter().any(of_host)
+        };
+        let is_news = |event: &&WorkerEvent| !(event.fault.is_loss() && event.host.as_ref().is_some_and(is_lost));
+        self.notes.extend(report.events.iter().filter(is_news).map(ToString::to_string));
         if report.n_events_left_out > 0 {
             self.notes.push(format!("and {} further worker failures in this batch", report.n_events_left_out));
         }

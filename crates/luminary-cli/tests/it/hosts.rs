@@ -58,6 +58,16 @@ fn start(lab: &Lab, arguments: &[&str]) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
+/// Removes what workers have written down.
+fn forget_requests(lab: &Lab) {
+    for entry in fs::read_dir(lab.path("")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap().to_string_lossy().starts_with("asked-") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+}
+
 /// Processes that were started with the lab's folder: launchers, what surrounds the programs, and these.
 fn processes_of(lab: &Lab) -> Vec<String> {
     let folder = lab.path("").display().to_string();
@@ -84,7 +94,7 @@ fn a_run_over_ssh_has_the_bits_of_one_here() {
     lab.call(&["run", "local.toml", "--out", "local", "--quiet"]).success();
     let report = lab.call(&["check", "run.toml"]).success().stdout;
     assert!(report.contains("objective 10.0, measures [0.0, 0.0] at the start"), "{report}");
-    (0..3).for_each(|worker| drop(fs::remove_file(lab.path(&format!("asked-{worker}")))));
+    forget_requests(&lab);
     lab.call(&["run", "run.toml", "--out", "run", "--quiet"]).success();
     assert!(lab.essence("run") == lab.essence("local"));
     assert!((0..3).all(|worker| lab.path(&format!("asked-{worker}")).exists()), "all of them had work");
@@ -110,12 +120,12 @@ fn a_host_that_dies_and_comes_back_is_told_and_changes_no_bit() {
     let mut network = Network::new(&["node1", "node2"]);
     let lab = lab(&network, "['node1', 'node2*2']", "", "pass");
     lab.call(&["run", "local.toml", "--out", "local", "--quiet"]).success();
-    (0..2).for_each(|worker| drop(fs::remove_file(lab.path(&format!("asked-{worker}")))));
+    forget_requests(&lab);
     fs::write(lab.path("hold"), "").unwrap();
     let child = start(&lab, &[]);
     (0..3).for_each(|worker| lab.wait_for(&format!("asked-{worker}")));
     network.crash("node2");
-    (1..3).for_each(|worker| fs::remove_file(lab.path(&format!("asked-{worker}"))).unwrap());
+    forget_requests(&lab);
     network.boot("node2");
     (1..3).for_each(|worker| lab.wait_for(&format!("asked-{worker}")));
     fs::remove_file(lab.path("hold")).unwrap();
@@ -134,8 +144,11 @@ fn a_run_that_has_lost_all_hosts_ends_saved_and_goes_on_when_they_are_back() {
     let mut network = Network::new(&["node1"]);
     let lab = lab(&network, "['node1*2']", "host_patience = 1.0", "pass");
     lab.call(&["run", "local.toml", "--out", "local", "--quiet"]).success();
-    let body = "while os.path.exists('later') and n_requests > 20: time.sleep(0.01)";
+    // The first iteration has thirty requests; those of the second wait.
+    let body = "while os.path.exists('later') and sum(os.path.getsize(name) for name in os.listdir('.') if \
+                name.startswith('asked')) > 30: time.sleep(0.01)";
     fs::write(lab.path("program.py"), PROGRAM.replace("{body}", body)).unwrap();
+    forget_requests(&lab);
     fs::write(lab.path("later"), "").unwrap();
     let child = start(&lab, &["--quiet"]);
     lab.wait_for("run/checkpoints/00000000000000000001.ckpt");

@@ -91,18 +91,7 @@ impl Network {
         fs::write(&config, text).unwrap();
         let mut command = Command::new(sshd);
         command.arg("-D").arg("-f").arg(&config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut server = command.spawn().unwrap();
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(30) {
-            if server.try_wait().unwrap().is_some() {
-                return None;
-            }
-            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
-                return Some(server);
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("sshd neither listens nor ends");
+        listening(command.spawn().unwrap(), port)
     }
 
     fn write_client_config(&self) {
@@ -131,6 +120,19 @@ impl Drop for Network {
     fn drop(&mut self) {
         self.machines.iter_mut().filter_map(|machine| machine.server.take()).for_each(end);
     }
+}
+
+/// The server once it listens; nothing if it has ended, because the port is taken.
+fn listening(mut server: Child, port: u16) -> Option<Child> {
+    let start = Instant::now();
+    while server.try_wait().unwrap().is_none() {
+        if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return Some(server);
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "sshd neither listens nor ends");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    None
 }
 
 /// Ends a server with its sessions. What runs in these finds its input closed.

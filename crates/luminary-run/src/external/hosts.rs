@@ -6,6 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// Workers of one host; more are a typing mistake.
+const MAX_WORKERS: usize = 1_024;
+
 /// What a host is written like.
 pub(crate) const HOST_WORDS: &str = "a name such as \"node1\", with a number of workers such as \"node2*8\"";
 
@@ -35,7 +38,11 @@ impl FromStr for Host {
         };
         // A name that begins with a dash would be an option of the launcher.
         let is_name = !name.is_empty() && !name.starts_with('-') && name.chars().all(|c| c.is_ascii_graphic());
-        if is_name && workers > 0 { Ok(Self { name: name.to_owned(), workers }) } else { Err(wrong()) }
+        if is_name && (1..=MAX_WORKERS).contains(&workers) {
+            Ok(Self { name: name.to_owned(), workers })
+        } else {
+            Err(wrong())
+        }
     }
 }
 
@@ -113,8 +120,19 @@ mod tests {
 
     #[test]
     fn texts_that_are_no_hosts_are_refused() {
-        for text in ["", "*4", "node*", "node*0", "node*-1", "node*many", "-oProxyCommand=x", "two words", "a\nb", "ä"]
-        {
+        for text in [
+            "",
+            "*4",
+            "node*",
+            "node*0",
+            "node*-1",
+            "node*1025",
+            "node*many",
+            "-oProxyCommand=x",
+            "two words",
+            "a\nb",
+            "ä",
+        ] {
             assert!(text.parse::<Host>().unwrap_err().to_string().contains(&format!("{text:?}")), "{text:?}");
             assert!(read_hosts(&format!("a,{text}")).is_err());
         }

@@ -261,7 +261,7 @@ impl Fault {
     }
 
     /// Whether it says nothing about the program or what it evaluated, because the way to it failed.
-    pub(super) fn is_loss(&self) -> bool {
+    pub(crate) fn is_loss(&self) -> bool {
         matches!(self, Self::SessionLost(_) | Self::Silent { .. })
     }
 
