@@ -8,6 +8,8 @@
 //! cargo run --release -p luminary --example many_measures -- 10 10000 1000    # measures, cells, iterations
 //! ```
 
+#![allow(clippy::print_stdout, reason = "it is a program")]
+
 use std::error::Error;
 
 use luminary::archive::{ArchiveKind, CellsConfig, CentroidSource, CvtConfig};
@@ -57,7 +59,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         let mut scheduler = config.build()?;
         scheduler.run(&problem, n_iterations as u64)?;
         let stats = scheduler.result().stats();
-        println!("{preset:>8}: QD score {:.2}, coverage {:.2} %", stats.norm_qd_score, 100.0 * stats.coverage);
+        println!("{preset}: QD score {:.2}, coverage {:.2} %", stats.norm_qd_score, 100.0 * stats.coverage);
         assert!(stats.n_elites > 0);
     }
     Ok(())
