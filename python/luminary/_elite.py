@@ -45,14 +45,20 @@ def _index(archive, cell):
     return int(archive.grid_to_int_index([list(cell)])[0])
 
 
-def evaluated_again(evaluator, elite):
+def evaluated_again(evaluator, elite, seed):
     """What an evaluator says of an elite now: a dict with objective, measures and whether both are as they were.
+
+    Args:
+        evaluator: The evaluator.
+        elite: The elite.
+        seed: The seed it was evaluated with, or None if that is not known.
 
     Raises:
         RuntimeError: The evaluation failed.
     """
-    objective, measures, failed, _ = evaluator.values(np.atleast_2d(elite["solution"]))
+    seeds = np.array([0 if seed is None else seed], dtype=np.uint64)
+    objective, measures, failed, _ = evaluator.values(np.atleast_2d(elite["solution"]), seeds)
     if failed:
         raise RuntimeError(f"expected a value for the elite, found none: {failed[0][1]}")
     repeats = objective[0] == elite["objective"] and np.array_equal(measures[0], elite["measures"])
-    return {"repeats": bool(repeats), "objective": float(objective[0]), "measures": measures[0]}
+    return {"repeats": bool(repeats), "objective": float(objective[0]), "measures": measures[0], "seed": seed}

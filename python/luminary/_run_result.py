@@ -55,11 +55,15 @@ class RunResult(Shown):
     def replay(self, *, cell=None, measures=None):
         """Evaluates an elite again with the function of the run; which one is chosen as in :meth:`elite`.
 
+        A function that takes a ``seed`` is given the one that the elite had.
+
         Returns:
-            A dict with ``objective``, ``measures``, and ``repeats``: whether both are as they were, to the bit.
+            A dict with ``objective``, ``measures``, ``repeats`` (whether both are as they were, to the bit) and ``seed``: that
+            of the elite, or None where it is not known (in completion order, and where solutions were injected).
 
         Raises:
             RuntimeError: The evaluation failed.
             ValueError: There is no such elite.
         """
-        return evaluated_again(self._evaluator, self.elite(cell=cell, measures=measures))
+        elite = self.elite(cell=cell, measures=measures)
+        return evaluated_again(self._evaluator, elite, self.run._native.seed_of_elite(int(elite["index"])))

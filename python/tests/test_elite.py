@@ -1,5 +1,7 @@
 """One elite of a run: found by its cell, its measures or as the best, and evaluated again."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,21 @@ def test_an_elite_is_evaluated_again(result):
     drifting = iter(range(1000))
     noisy = luminary.run(lambda s: (evaluate(s)[0] + next(drifting), s[:, :2]), **SETTINGS)
     assert not noisy.replay()["repeats"]
+
+
+def test_an_elite_is_evaluated_again_with_the_seed_it_had():
+    def by_chance(solution, seed):
+        return -np.sum(np.square(solution)) + np.random.default_rng(int(seed)).normal(), solution[:2]
+
+    settings = {"vectorized": False, "threshold_min": -100, **SETTINGS}
+    result = luminary.run(by_chance, **settings)
+    for cell in result.archive.data("index")[::7]:
+        again = result.replay(cell=int(cell))
+        assert again["repeats"] and again["seed"] is not None
+    # In completion order nobody remembers.
+    with ThreadPoolExecutor(1) as engine:
+        again = luminary.run(by_chance, engine=engine, order="completion", **settings).replay()
+    assert again["seed"] is None and not again["repeats"]
 
 
 def test_an_elite_that_fails_now_is_an_error():

@@ -9,6 +9,7 @@ use luminary::preset::Preset;
 use luminary::problem::{Evaluate, ProblemSpec};
 use luminary::scheduler::{Call, Scheduler, TicketId, Values};
 use luminary_run::config::{Goal, RunConfig};
+use luminary_run::elite::{Choice, find};
 use luminary_run::export;
 use luminary_run::folder::{Manifest, compare};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
@@ -203,6 +204,14 @@ impl NativeRun {
     fn outstanding<'py>(&self, py: Python<'py>) -> PyResult<Vec<TicketAnswer<'py>>> {
         let tickets = self.read(py, |scheduler| scheduler.outstanding())?;
         Ok(tickets::ticket_answers(py, tickets))
+    }
+
+    /// The seed that an elite of the result archive, by its index there, was evaluated with, if that is known.
+    fn seed_of_elite(&self, py: Python<'_>, index: usize) -> PyResult<Option<u64>> {
+        self.read(py, |scheduler| {
+            let elite = find(scheduler.result(), Goal::Maximise, &Choice::Cell(vec![index])).ok()?;
+            elite.with_origin(scheduler.config().seed, |number| scheduler.ticket_of_row(number)).seed
+        })
     }
 
     /// Solutions that nobody asked for enter the archives; returns status and value of each.

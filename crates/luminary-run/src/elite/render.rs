@@ -156,8 +156,8 @@ mod tests {
             threshold: None,
             visits: Some(4),
             number: Some(11),
-            ticket: None,
-            seed: None,
+            ticket: Some(11),
+            seed: Some(12),
         }
     }
 
@@ -175,7 +175,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("elite.txt");
         let expected = "{\"objective\":2.5,\"measures\":[0.5],\"solution\":[1.0,2.0],\"extras\":{\"energy\":7.0,\
-                        \"path\":[1.0,null]},\"cell\":3,\"intervals\":null,\"threshold\":null,\"visits\":4}";
+                        \"path\":[1.0,null]},\"cell\":3,\"intervals\":null,\"threshold\":null,\"visits\":4,\
+                        \"ticket\":11,\"seed\":12}";
         assert_eq!(drawn("cat", &path).unwrap(), expected);
         assert_eq!(drawn("echo drawing; cat > \"$1\"", &path).unwrap(), expected);
         assert_eq!(drawn("echo \"${1##*.}\" > \"$1\"", &path).unwrap(), "txt\n");
