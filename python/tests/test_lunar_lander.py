@@ -13,9 +13,9 @@ import luminary
 EXAMPLE = Path(__file__).resolve().parents[2] / "python" / "examples" / "lunar_lander"
 
 
-def run(script, *arguments, said=""):
+def run(script, *arguments):
     command = [sys.executable, EXAMPLE / script, *map(str, arguments)]
-    done = subprocess.run(command, input=said, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

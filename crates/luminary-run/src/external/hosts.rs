@@ -6,8 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Workers of one host; more are a typing mistake.
-const MAX_WORKERS: usize = 1_024;
+use crate::config::settings::MAX_WORKERS;
 
 /// What a host is written like.
 pub(crate) const HOST_WORDS: &str = "a name such as \"node1\", with a number of workers such as \"node2*8\"";

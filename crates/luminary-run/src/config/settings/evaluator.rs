@@ -4,7 +4,7 @@ use super::kind::{Kind, Range};
 use super::{Entry, Scope, follows, is, none, required};
 
 /// Processes at the same time; more would starve the machine.
-pub(in crate::config) const MAX_WORKERS: usize = 1_024;
+pub(crate) const MAX_WORKERS: usize = 1_024;
 /// Counts beyond this are typing mistakes.
 const MAX_COUNT: u64 = 1_000_000_000;
 

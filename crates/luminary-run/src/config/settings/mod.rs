@@ -18,7 +18,7 @@ mod tests;
 
 pub use document::{document, list};
 #[cfg(unix)]
-pub(super) use evaluator::MAX_WORKERS;
+pub(crate) use evaluator::MAX_WORKERS;
 pub use keyword::{Keyword, keyword, keywords, python_module};
 pub use kind::{Kind, Range};
 

@@ -49,17 +49,20 @@ fn judge(archive: &CellArchive, cell: CellIdx, row: usize, objective: f64, repor
 
 /// The sequential rule. Rows that the report already calls invalid are passed over.
 pub(super) fn add_sequential(archive: &mut CellArchive, batch: &Batch<'_>, report: &mut AddReport) {
-    let first = archive.n_offered;
     for row in 0..batch.n_rows() {
         if report.status[row] != Status::Invalid {
-            judge_row(archive, batch, row, first + row as u64, report);
+            judge_row(archive, batch, row, archive.n_offered + row as u64, report);
         }
     }
-    // Rows of one emitter often follow each other into the same cell; the last of them alone is copied. A new elite is
-    // complete already.
+    copy_occupants(archive, batch, report);
+}
+
+/// Completes the rows that took over an occupied cell and are still there. Rows of one emitter often follow each other into
+/// the same cell, and only the last of them is copied. A new elite is complete already.
+fn copy_occupants(archive: &mut CellArchive, batch: &Batch<'_>, report: &AddReport) {
     for (row, status) in report.status.iter().enumerate() {
         if *status == Status::Improved {
-            archive.store.copy(report.cell[row], batch, row, first + row as u64);
+            archive.store.copy(report.cell[row], batch, row, archive.n_offered + row as u64);
         }
     }
 }
@@ -107,6 +110,7 @@ pub(super) fn add_batch(archive: &mut CellArchive, batch: &Batch<'_>, report: &m
     for group in report.accepted.chunk_by(|a, b| a.0 == b.0) {
         add_group(archive, batch, group);
     }
+    copy_occupants(archive, batch, report);
 }
 
 /// Raises the threshold of one cell by all its accepted rows and seats the best of them, the first on ties.
@@ -123,7 +127,5 @@ fn add_group(archive: &mut CellArchive, batch: &Batch<'_>, group: &[(CellIdx, u3
         let kept = (1.0 - archive.alpha).powi(group.len() as i32);
         kept * *threshold + mean * (1.0 - kept)
     };
-    let number = archive.n_offered + u64::from(best_row);
-    archive.place(cell, batch, best_row as usize, number);
-    archive.store.copy(cell, batch, best_row as usize, number);
+    archive.place(cell, batch, best_row as usize, archive.n_offered + u64::from(best_row));
 }
