@@ -3,7 +3,8 @@
     pip install "gymnasium[box2d]" "ribs==0.12.0"
     python python/examples/lunar_lander/compare.py --iterations 300 --seeds 5 --workers 2
 
-Writes one line for each trial as soon as it is done, and a table with means and standard errors at the end.
+Writes one line for each trial as soon as it is done, and a table with means and standard errors at the end. Trials go seed by
+seed over all contestants, so that whoever stops early has equally many of each; started again, it goes on with what is missing.
 """
 
 import argparse
@@ -20,6 +21,8 @@ EMITTERS = 5
 BATCH_SIZE = 30
 DIMS = [50, 50]
 
+COLUMNS = ["contestant", "seed", "episodes", "qd_score", "cells", "best"]
+
 
 def main():
     parser = argparse.ArgumentParser(description="Luminary beside pyribs on LunarLander.")
@@ -30,18 +33,32 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("runs/lunar-lander-compared.csv"))
     given = parser.parse_args()
     given.out.parent.mkdir(parents=True, exist_ok=True)
-    rows = []
-    with ProcessPoolExecutor(given.workers) as workers, given.out.open("w", newline="") as file:
+    episodes = given.iterations * EMITTERS * BATCH_SIZE
+    rows = [row for row in finished_trials(given.out) if row[0] in given.contestants and row[2] == episodes]
+    known = {row[:2] for row in rows}
+    trials = [(name, seed) for seed in range(1, given.seeds + 1) for name in given.contestants]
+    with ProcessPoolExecutor(given.workers) as workers, given.out.open("a", newline="") as file:
         table = csv.writer(file)
-        table.writerow(["contestant", "seed", "episodes", "qd_score", "cells", "best"])
-        trials = [(name, seed) for seed in range(1, given.seeds + 1) for name in given.contestants]
-        running = [workers.submit(trial, name, seed, given.iterations) for name, seed in trials]
+        if file.tell() == 0:
+            table.writerow(COLUMNS)
+        running = [workers.submit(trial, *who, given.iterations) for who in trials if who not in known]
         for done in as_completed(running):
             rows.append(done.result())
             table.writerow(rows[-1])
             file.flush()
             print(*rows[-1], file=sys.stderr)
     print_table(rows)
+
+
+def finished_trials(file):
+    """The lines of an earlier call."""
+    if not file.exists():
+        return []
+    with file.open(newline="") as lines:
+        return [
+            (row["contestant"], int(row["seed"]), int(row["episodes"]), *(float(row[name]) for name in COLUMNS[3:]))
+            for row in csv.DictReader(lines)
+        ]
 
 
 def trial(name, seed, iterations):
@@ -106,9 +123,10 @@ def with_pyribs(seed, iterations):
 
 
 CONTESTANTS = {
+    "pyribs cma_me": with_pyribs,
     "luminary cma_me": with_luminary("cma_me"),
     "luminary cma_mae": with_luminary("cma_mae"),
-    "pyribs cma_me": with_pyribs,
+    "luminary auto": with_luminary("auto"),
 }
 
 
