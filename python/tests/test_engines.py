@@ -29,7 +29,9 @@ from engine_problems import (
 )
 
 import luminary
-from luminary.engines import Died, Done, Engine, EngineError, SetupError
+from luminary.engines import Died, Done, Engine, EngineError, SetupError, Task
+from luminary.engines._pool import LocalPool
+from luminary.engines._work import Job
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 
@@ -76,6 +78,43 @@ def test_what_kills_every_worker_is_told_as_failed_and_its_neighbours_are_not(tm
     assert set(result.run.failures) == {"WorkerDied"} and len(lines) == result.run.failures["WorkerDied"] > 0
     assert all("SIGKILL" in line["cause"] and line["solution"][0] > 0.8 for line in lines)
     assert (result.archive.data("solution")[:, 0] <= 0.8).all()
+
+
+def test_a_task_at_hand_of_a_dead_worker_is_given_out_again_and_was_not_tried():
+    pool = LocalPool(1)
+    pool.start(Job(Poison()))
+    try:
+        # The first kills its worker; the second was at hand there, the others were not.
+        firsts = [2.0, 0.0, 0.1, 0.2]
+        for number, first in enumerate(firsts):
+            pool.submit(Task(str(number), "value", np.full((1, 4), first), np.zeros(1, dtype=np.uint64)))
+        outcomes = {}
+        had_next = False
+        end = time.monotonic() + 60
+        while len(outcomes) < len(firsts) and time.monotonic() < end:
+            had_next = had_next or any(worker.next_task is not None for worker in pool._workers)
+            outcomes.update({outcome.key: outcome for outcome in pool.wait(0.25)})
+    finally:
+        pool.close()
+    assert had_next
+    assert isinstance(outcomes["0"], Died)
+    assert [type(outcomes[key]) for key in ("1", "2", "3")] == [Done] * 3
+
+
+def test_a_task_with_a_time_limit_is_never_kept_at_hand():
+    pool = LocalPool(1)
+    pool.start(Job(sphere))
+    try:
+        for number in range(4):
+            pool.submit(Task(str(number), "value", np.zeros((1, 4)), np.zeros(1, dtype=np.uint64), seconds=30.0))
+        n_done = 0
+        end = time.monotonic() + 60
+        while n_done < 4 and time.monotonic() < end:
+            assert all(worker.next_task is None for worker in pool._workers)
+            n_done += sum(isinstance(outcome, Done) for outcome in pool.wait(0.25))
+    finally:
+        pool.close()
+    assert n_done == 4
 
 
 def test_evaluations_that_raise_hang_or_return_nan_are_told_with_their_cause(tmp_path):

@@ -22,7 +22,7 @@ _FAREWELL = 0.5
 
 
 class LocalPool(Engine):
-    """So many processes of this machine, each with one task at a time.
+    """So many processes of this machine, each with one task, and a next one at hand if many wait and have no time limit.
 
     They are spawned, not forked: children that are forked inherit locks that nobody will ever open.
 
@@ -109,7 +109,7 @@ class LocalPool(Engine):
         if word == "broken":
             self._last_words = rest[0]
             return []
-        task, worker.task, worker.deadline = worker.task, None, None
+        task = worker.end_task()
         if word == "wrong":
             raise rest[0]
         return [Done(task.key, *rest)]
@@ -125,6 +125,9 @@ class LocalPool(Engine):
                 f"they {cause}; a program that is run as a script must start it under `if __name__ == \"__main__\":`"
             )
             raise EngineError(f"the {self.name} cannot start its workers: {words}")
+        if worker.next_task is not None:
+            # It had not begun, so nothing is said against it.
+            self._waiting.appendleft(worker.next_task)
         self._replace(worker)
         return [] if task is None else [Died(task.key, f"its worker {cause}")]
 
@@ -134,6 +137,13 @@ class LocalPool(Engine):
                 return
             if worker.is_ready and worker.task is None:
                 worker.begin(self._waiting.popleft())
+        # So that nobody waits for the driver's turn on a busy machine. One task for each worker stays here: whoever is free
+        # first takes it, and none of the last tasks waits behind a long one.
+        for worker in self._workers:
+            if len(self._waiting) <= self.n_workers:
+                return
+            if worker.can_take_next(self._waiting[0]):
+                worker.take_next(self._waiting.popleft())
 
 
 @dataclass
@@ -145,10 +155,31 @@ class _Worker:
     task: Task | None = None
     deadline: float | None = None
     is_ready: bool = False
+    #: What it begins when it has answered.
+    next_task: Task | None = None
 
     def begin(self, task):
         self.task = task
         self.deadline = None if task.seconds is None else time.monotonic() + task.seconds
+        self._send(task)
+
+    def can_take_next(self, task):
+        # A time limit counts from when a task begins, which would not be known.
+        return self.task is not None and self.next_task is None and self.deadline is None and task.seconds is None
+
+    def take_next(self, task):
+        self.next_task = task
+        self._send(task)
+
+    def end_task(self):
+        """It has answered, and begins what it has at hand; returns the task that it has answered."""
+        task = self.task
+        self.task = self.next_task
+        self.next_task = None
+        self.deadline = None
+        return task
+
+    def _send(self, task):
         try:
             self.pipe.send((task.kind, task.solutions, task.seeds))
         except OSError:
