@@ -30,6 +30,7 @@ from engine_problems import (
 
 import luminary
 from luminary.engines import Died, Done, Engine, EngineError, SetupError
+from luminary.engines._work import Job, Raised, Value
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 
@@ -98,6 +99,21 @@ def test_exceptions_are_let_out_with_their_traceback():
 def test_a_function_that_always_fails_ends_the_run_before_its_budget():
     with pytest.raises(RuntimeError, match="first batch"), ThreadPoolExecutor(2) as pool:
         luminary.run(lambda solution: 1 / 0, engine=pool, iterations=100, **SETTINGS)
+
+
+class WrongWherePositive:
+    """A vectorized function whose results have a row too many wherever the first component is positive."""
+
+    def __call__(self, solutions):
+        n_rows = len(solutions) + int((solutions[:, 0] > 0.0).any())
+        return np.zeros(n_rows), np.zeros((n_rows, 2))
+
+
+def test_results_of_a_wrong_shape_are_failures_of_their_rows_with_the_cause():
+    solutions = np.array([[-1.0, 0.0], [1.0, 0.0], [-2.0, 0.0]])
+    answers = Job(WrongWherePositive(), vectorized=True).answers("value", solutions, np.zeros(3, dtype=np.uint64))
+    assert [type(answer) for answer in answers] == [Value, Raised, Value]
+    assert answers[1].kind == "ValueError" and "expected 1 objectives" in answers[1].cause
 
 
 def test_setup_is_called_once_for_each_worker(tmp_path):

@@ -117,23 +117,26 @@ class Job:
         return Value(float(objective), measures, extras=extras_of_row(self.extras, extras))
 
     def answers(self, kind, solutions, seeds):
-        """What the functions say of each row: a :class:`Value` or a :class:`Raised`.
+        """What the functions say of each row: a :class:`Value` or a :class:`Raised`."""
+        if kind == "value" and not self.vectorized:
+            return [self._guarded(solution, seed) for solution, seed in zip(solutions, seeds)]
+        try:
+            return self._together(kind, solutions, seeds)
+        except Exception as error:
+            if len(solutions) == 1:
+                return [Raised.of(error)]
+            # Only rows that raise by themselves, or whose results have a wrong shape, have no value.
+            alone = [self.answers(kind, solutions[row : row + 1], seeds[row : row + 1]) for row in range(len(solutions))]
+            return [answer for (answer,) in alone]
+
+    def _together(self, kind, solutions, seeds):
+        """The values of rows by one call of a function that takes many.
 
         Raises:
             ValueError: Results of the wrong shape.
         """
-        if kind == "value" and not self.vectorized:
-            return [self._guarded(solution, seed) for solution, seed in zip(solutions, seeds)]
-        call = self.values if kind == "value" else self.jacobians
-        try:
-            results = call(solutions, seeds)
-        except Exception as error:
-            if len(solutions) == 1:
-                return [Raised.of(error)]
-            # Only rows that raise by themselves have no value.
-            alone = [self.answers(kind, solutions[row : row + 1], seeds[row : row + 1]) for row in range(len(solutions))]
-            return [answer for (answer,) in alone]
         n_rows = len(solutions)
+        results = self.values(solutions, seeds) if kind == "value" else self.jacobians(solutions, seeds)
         objectives, measures = checked(n_rows, *results[:2])
         jacobians = [None] * n_rows if kind == "value" else checked_jacobians(solutions, measures, results[2])
         columns = extra_columns(self.extras, results[-1], n_rows)
