@@ -111,7 +111,8 @@ def run(
         EngineError: The engine's machinery is gone. What was told is saved, and the message says how to go on.
         OSError: The checkpoint or the run folder cannot be used.
         RuntimeError: Another process works on the run folder.
-        ValueError: Unknown algorithm or settings, results of the wrong shape, or another run in the checkpoint or folder.
+        ValueError: Unknown algorithm or settings, another run in the checkpoint or folder, or results of the wrong shape; on an
+            engine only if there was no value before, later ones are failures.
 
     Example:
         >>> import numpy as np

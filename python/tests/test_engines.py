@@ -31,7 +31,7 @@ from engine_problems import (
 import luminary
 from luminary.engines import Died, Done, Engine, EngineError, SetupError, Task
 from luminary.engines._pool import LocalPool
-from luminary.engines._work import Job
+from luminary.engines._work import Job, Raised, Value
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 
@@ -101,12 +101,14 @@ def test_a_task_at_hand_of_a_dead_worker_is_given_out_again_and_was_not_tried():
     assert [type(outcomes[key]) for key in ("1", "2", "3")] == [Done] * 3
 
 
-def test_a_task_with_a_time_limit_is_never_kept_at_hand():
+@pytest.mark.parametrize(("n_components", "seconds"), [(4, 30.0), (100_000, None)])
+def test_a_task_with_a_time_limit_or_of_many_numbers_is_never_kept_at_hand(n_components, seconds):
     pool = LocalPool(1)
     pool.start(Job(sphere))
     try:
         for number in range(4):
-            pool.submit(Task(str(number), "value", np.zeros((1, 4)), np.zeros(1, dtype=np.uint64), seconds=30.0))
+            solutions = np.zeros((1, n_components))
+            pool.submit(Task(str(number), "value", solutions, np.zeros(1, dtype=np.uint64), seconds=seconds))
         n_done = 0
         end = time.monotonic() + 60
         while n_done < 4 and time.monotonic() < end:
@@ -137,6 +139,21 @@ def test_exceptions_are_let_out_with_their_traceback():
 def test_a_function_that_always_fails_ends_the_run_before_its_budget():
     with pytest.raises(RuntimeError, match="first batch"), ThreadPoolExecutor(2) as pool:
         luminary.run(lambda solution: 1 / 0, engine=pool, iterations=100, **SETTINGS)
+
+
+class WrongWherePositive:
+    """A vectorized function whose results have a row too many wherever the first component is positive."""
+
+    def __call__(self, solutions):
+        n_rows = len(solutions) + int((solutions[:, 0] > 0.0).any())
+        return np.zeros(n_rows), np.zeros((n_rows, 2))
+
+
+def test_results_of_a_wrong_shape_are_failures_of_their_rows_with_the_cause():
+    solutions = np.array([[-1.0, 0.0], [1.0, 0.0], [-2.0, 0.0]])
+    answers = Job(WrongWherePositive(), vectorized=True).answers("value", solutions, np.zeros(3, dtype=np.uint64))
+    assert [type(answer) for answer in answers] == [Value, Raised, Value]
+    assert answers[1].kind == "ShapeError" and "expected 1 objectives" in answers[1].cause
 
 
 def test_setup_is_called_once_for_each_worker(tmp_path):

@@ -14,7 +14,7 @@ from luminary._tickets import Ticket
 from luminary.engines._load import Load
 from luminary.engines._protocol import Died, Done, EngineError, Late, Task, WorkerDied
 from luminary.engines._rows_per_task import RowsPerTask
-from luminary.engines._work import Raised
+from luminary.engines._work import Raised, ShapeError
 
 #: Seconds between looks at the clock while nothing comes.
 _TICK = 0.25
@@ -269,6 +269,8 @@ class Driver:
         """Nothing is out and nothing can be handed out."""
         if self._kept_back:
             _, failure = self._kept_back[0]
+            if isinstance(failure.exception, ShapeError):
+                raise failure.exception
             message = f"every evaluation of the first batch failed; the first: {failure.cause}"
             raise RuntimeError(message) from failure.exception
         raise RuntimeError("expected tickets to hand out, found none although the run is not done")

@@ -17,12 +17,16 @@ from luminary.engines._protocol import Died, Done, Engine, EngineError, Late, Ta
 #: Workers that may die in a row before one of them was ready.
 _MAX_FAILED_STARTS = 3
 
+#: Bytes of solutions that a busy worker is sent ahead. They must fit into its pipe: otherwise this process would wait until the
+#: worker reads, and for ever if the worker at the same time waits until its answer is read.
+_SMALL = 16_384
+
 #: Seconds that workers may take to end by themselves.
 _FAREWELL = 0.5
 
 
 class LocalPool(Engine):
-    """So many processes of this machine, each with one task, and a next one at hand if many wait and have no time limit.
+    """So many processes of this machine, each with one task, and a small one at hand if many wait without time limits.
 
     They are spawned, not forked: children that are forked inherit locks that nobody will ever open.
 
@@ -164,8 +168,10 @@ class _Worker:
         self._send(task)
 
     def can_take_next(self, task):
+        if self.task is None or self.next_task is not None or task.solutions.nbytes > _SMALL:
+            return False
         # A time limit counts from when a task begins, which would not be known.
-        return self.task is not None and self.next_task is None and self.deadline is None and task.seconds is None
+        return self.deadline is None and task.seconds is None
 
     def take_next(self, task):
         self.next_task = task

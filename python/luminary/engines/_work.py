@@ -25,6 +25,10 @@ class SetupError(RuntimeError):
     """``setup`` raised: no worker can evaluate anything."""
 
 
+class ShapeError(ValueError):
+    """A function's results have the wrong shape."""
+
+
 @dataclass
 class Value:
     """The result of a row."""
@@ -117,23 +121,26 @@ class Job:
         return Value(float(objective), measures, extras=extras_of_row(self.extras, extras))
 
     def answers(self, kind, solutions, seeds):
-        """What the functions say of each row: a :class:`Value` or a :class:`Raised`.
-
-        Raises:
-            ValueError: Results of the wrong shape.
-        """
+        """What the functions say of each row: a :class:`Value` or a :class:`Raised`."""
         if kind == "value" and not self.vectorized:
             return [self._guarded(solution, seed) for solution, seed in zip(solutions, seeds)]
-        call = self.values if kind == "value" else self.jacobians
         try:
-            results = call(solutions, seeds)
+            return self._together(kind, solutions, seeds)
         except Exception as error:
             if len(solutions) == 1:
                 return [Raised.of(error)]
-            # Only rows that raise by themselves have no value.
+            # Only rows that raise by themselves, or whose results have a wrong shape, have no value.
             alone = [self.answers(kind, solutions[row : row + 1], seeds[row : row + 1]) for row in range(len(solutions))]
             return [answer for (answer,) in alone]
+
+    def _together(self, kind, solutions, seeds):
+        """The values of rows by one call of a function that takes many.
+
+        Raises:
+            ShapeError: Results of the wrong shape.
+        """
         n_rows = len(solutions)
+        results = self.values(solutions, seeds) if kind == "value" else self.jacobians(solutions, seeds)
         objectives, measures = checked(n_rows, *results[:2])
         jacobians = [None] * n_rows if kind == "value" else checked_jacobians(solutions, measures, results[2])
         columns = extra_columns(self.extras, results[-1], n_rows)
@@ -175,9 +182,9 @@ def checked(n_rows, objective, measures):
     objective = np.ascontiguousarray(objective, dtype=np.float64)
     measures = np.ascontiguousarray(measures, dtype=np.float64)
     if objective.shape != (n_rows,):
-        raise ValueError(f"expected {n_rows} objectives in a 1D array, found an array of shape {objective.shape}")
+        raise ShapeError(f"expected {n_rows} objectives in a 1D array, found an array of shape {objective.shape}")
     if measures.ndim != 2 or len(measures) != n_rows:
-        raise ValueError(f"expected {n_rows} rows of measures, found an array of shape {measures.shape}")
+        raise ShapeError(f"expected {n_rows} rows of measures, found an array of shape {measures.shape}")
     return objective, measures
 
 
@@ -186,7 +193,7 @@ def checked_jacobians(solutions, measures, jacobians):
     jacobians = np.ascontiguousarray(jacobians, dtype=np.float64)
     shape = (len(solutions), 1 + measures.shape[1], solutions.shape[1])
     if jacobians.shape != shape:
-        raise ValueError(f"expected Jacobians in an array of shape {shape}, found one of shape {jacobians.shape}")
+        raise ShapeError(f"expected Jacobians in an array of shape {shape}, found one of shape {jacobians.shape}")
     return jacobians
 
 
