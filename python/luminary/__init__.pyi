@@ -140,6 +140,7 @@ def run(
     time_limit: float | None = None,
     retries: int | None = None,
     on_error: str = "reject",
+    give_up_after: int = 100,
     progress: bool = False,
     callback: Callable[[Run], object] | None = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -32,12 +32,12 @@ class File:
     def finish(self, search, seconds, cause):
         self.save(search, seconds)
 
-    def how_to_go_on(self, search):
-        """What somebody does whose machinery is gone."""
+    def how_to_go_on(self, search, mended):
+        """What somebody does once what was at fault is mended."""
         told = f"{search.evaluations:,} evaluations were told"
         if self.path is None:
             return f"{told}, and nothing is saved because neither run_folder nor checkpoint was given"
-        return f"{told} and are saved in {self.path}: call luminary.run again with the same checkpoint and a new engine"
+        return f"{told} and are saved in {self.path}: call luminary.run again with the same checkpoint and {mended}"
 
 
 class Folder:
@@ -69,11 +69,11 @@ class Folder:
     def finish(self, search, seconds, cause):
         self.native.finish(search._native, seconds, cause)
 
-    def how_to_go_on(self, search):
-        """What somebody does whose machinery is gone."""
+    def how_to_go_on(self, search, mended):
+        """What somebody does once what was at fault is mended."""
         return (
             f"{search.evaluations:,} evaluations and what was told since are saved in {self.path}: call luminary.run again "
-            "with the same run_folder and a new engine"
+            f"with the same run_folder and {mended}"
         )
 
 

@@ -85,7 +85,7 @@ def go_on(folder, engine, *, iterations=None, rows_per_task="auto", in_flight=No
     gone = None
     try:
         # Time limits and retries are the configuration's, and are kept by whoever speaks to the program.
-        on = OnEngine(engine, ProgramJob(problem), rows_per_task, in_flight, time_limit=None, retries=None)
+        on = OnEngine(engine, ProgramJob(problem), rows_per_task, in_flight, None, retries=None, give_up_after=None)
         on.run(search, Rejecting(), keeper, log, iterations, after_iteration, saving.tick)
     except EngineError as error:
         cause = f"EngineError: {error}"

@@ -8,6 +8,7 @@ from luminary._elite import one_elite
 from luminary._evaluator import Evaluator
 from luminary._keeping import Saving
 from luminary._native import presets as _native_presets
+from luminary._patience import NoValuesError
 from luminary._run_log import Log, close_all
 from luminary._run_result import RunResult
 from luminary._run_start import Plan, Start, check_gradients, in_folder, with_file
@@ -45,6 +46,7 @@ def run(
     time_limit=None,
     retries=None,
     on_error="reject",
+    give_up_after=100,
     progress=False,
     callback=None,
     checkpoint=None,
@@ -88,6 +90,8 @@ def run(
             and not at all if it raised or was late.
         on_error: "reject" turns an exception in ``evaluate`` into a row that is rejected and counted (without an engine
             and vectorized: all rows of the batch); "raise" lets it out.
+        give_up_after: Evaluations in a row without a value that end the run, saved; without an engine and vectorized: calls. A
+            first batch without one value ends it, too.
         progress: Whether to show a line of progress on standard error.
         callback: Called with the :class:`Run` after each iteration; returning True ends the run.
         checkpoint: File to save to, and to resume from if it exists. Ctrl-C saves it too. What is resumed must be the run that
@@ -110,7 +114,7 @@ def run(
     Raises:
         EngineError: The engine's machinery is gone. What was told is saved, and the message says how to go on.
         OSError: The checkpoint or the run folder cannot be used.
-        RuntimeError: Another process works on the run folder.
+        RuntimeError: Another process works on the run folder, or evaluations bring no values (``give_up_after``).
         ValueError: Unknown algorithm or settings, another run in the checkpoint or folder, or results of the wrong shape; on an
             engine only if there was no value before, later ones are failures.
 
@@ -132,13 +136,13 @@ def run(
     if engine is not None and executor is not None:
         raise ValueError("engine and executor cannot both be given: executor is the old name of engine")
     engine = executor if engine is None else engine
-    _check_evaluation(engine, retries, time_limit, in_flight)
+    _check_evaluation(engine, retries, time_limit, in_flight, give_up_after)
     is_vectorized = engine is None if vectorized is None else vectorized
     job = Job(evaluate, gradients, setup, is_vectorized)
-    evaluator = Evaluator(job, on_error, retries or 0)
+    evaluator = Evaluator(job, on_error, retries or 0, give_up_after)
     on = None
     if engine is not None:
-        on = OnEngine(engine_of(engine), job, rows_per_task, in_flight, time_limit, retries)
+        on = OnEngine(engine_of(engine), job, rows_per_task, in_flight, time_limit, retries, give_up_after)
     plan = Plan(iterations, checkpoint_every, settings)
     named = {"algorithm": algorithm, "solution_dim": solution_dim, "ranges": ranges, "seed": seed, **plan.budget}
     start = Start(named, settings, gradients)
@@ -148,7 +152,7 @@ def run(
         search, keeper, iterations = in_folder(Path(run_folder), start, plan, metrics_every)
     else:
         search, keeper, iterations = with_file(checkpoint, start, plan)
-    evaluator.goal = search.goal
+    evaluator.go_on_with(search)
     job.extras = search.extras
     log = Log(search, iterations, progress, keeper, metrics_every, loggers)
     saving = Saving(search, keeper, log, iterations, plan.checkpoint_every, plan.checkpoint_seconds)
@@ -161,7 +165,7 @@ def run(
         return (callback is not None and callback(search)) or is_asked_to_stop
 
     cause = None
-    gone = None
+    ended = None
     server = None
     try:
         check_gradients(search, gradients)
@@ -172,8 +176,8 @@ def run(
             on.run(search, evaluator, keeper, log, iterations, after_iteration, saving.tick)
     except Exception as error:
         cause = f"{type(error).__name__}: {error}"
-        gone = error if isinstance(error, EngineError) else None
-        if gone is None:
+        ended = error
+        if not isinstance(error, (EngineError, NoValuesError)):
             raise
     finally:
         # Also on Ctrl-C and on exceptions: nothing that was told is lost.
@@ -182,8 +186,9 @@ def run(
         if server is not None:
             server.close()
         close_all(loggers)
-    if gone is not None:
-        raise EngineError(f"{gone}; {keeper.how_to_go_on(search)}") from gone
+    if ended is not None:
+        mended = "a new engine" if isinstance(ended, EngineError) else "a function that gives values"
+        raise type(ended)(f"{ended}; {keeper.how_to_go_on(search, mended)}") from (ended.__cause__ or ended)
     return RunResult(search.result_archive, search, log.rows, evaluator.failures, evaluator)
 
 
@@ -213,11 +218,13 @@ def minimize(evaluate, **options):
     return run(evaluate, **{"goal": "minimise", **options})
 
 
-def _check_evaluation(engine, retries, time_limit, in_flight):
+def _check_evaluation(engine, retries, time_limit, in_flight, give_up_after):
     if retries is not None and int(retries) < 0:
         raise ValueError(f"retries: expected an integer >= 0, found {retries}")
     if in_flight is not None and int(in_flight) < 1:
         raise ValueError(f"in_flight: expected an integer >= 1, found {in_flight}")
+    if int(give_up_after) < 1:
+        raise ValueError(f"give_up_after: expected an integer >= 1, found {give_up_after}")
     if time_limit is not None and not time_limit > 0:
         raise ValueError(f"time_limit: expected a finite number > 0, found {time_limit}")
     if time_limit is not None and engine is None:

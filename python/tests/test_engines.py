@@ -274,7 +274,8 @@ def test_wrong_engines_and_options():
         with pytest.raises(ValueError, match=word):
             luminary.run(sphere, iterations=1, **SETTINGS, **options)
     with pytest.raises(ValueError, match="rows of measures|1D"), ThreadPoolExecutor(1) as pool:
-        luminary.run(lambda x: (np.zeros(3), x), vectorized=True, engine=pool, iterations=1, **SETTINGS)
+        # Two rows: three would have the right number of objectives.
+        luminary.run(lambda x: (np.zeros(3), x), vectorized=True, engine=pool, rows_per_task=2, iterations=1, **SETTINGS)
 
 
 def is_running(pid):

@@ -238,3 +238,77 @@ def test_ctrl_c_ends_a_run_and_saves_it(tmp_path):
 def test_variants_differ():
     runs = [luminary.run(sphere, iterations=10, variant=variant, **SETTINGS) for variant in ("standard", "published")]
     assert not np.array_equal(runs[0].archive.data("solution"), runs[1].archive.data("solution"))
+
+
+class BrokenAfter:
+    """A function of one solution that raises from some call on."""
+
+    def __init__(self, n_good, is_nan=False):
+        self.n_left, self.is_nan = n_good, is_nan
+
+    def __call__(self, solution):
+        self.n_left -= 1
+        if self.n_left >= 0:
+            return 1 - float(np.sum(np.square(solution))), solution[:2]
+        if self.is_nan:
+            return np.nan, solution[:2]
+        raise ArithmeticError("the licence has expired")
+
+
+BROKEN = {"solution_dim": 4, "ranges": [(-1, 1)] * 2, "dims": [10, 10], "emitters": 2, "batch_size": 20, "iterations": 50}
+
+
+def test_a_function_that_breaks_ends_the_run_saved_and_goes_on_once_it_is_mended(tmp_path):
+    options = {**BROKEN, "vectorized": False, "run_folder": tmp_path / "run", "seed": 3}
+    with pytest.raises(RuntimeError, match="30 evaluations in a row have no value.*licence.*with the same run_folder") as ended:
+        luminary.run(BrokenAfter(120), give_up_after=30, **options)
+    assert "120 evaluations" in str(ended.value)
+    whole = luminary.run(BrokenAfter(10_000), **options)
+    undisturbed = luminary.run(BrokenAfter(10_000), **{**options, "run_folder": None})
+    assert whole.run.evaluations == 50 * 40
+    np.testing.assert_array_equal(whole.archive.data("solution"), undisturbed.archive.data("solution"))
+
+
+def test_failures_with_values_in_between_end_nothing():
+    calls = iter(range(100_000))
+
+    def often_broken(solution):
+        if next(calls) % 10 > 0:
+            raise ArithmeticError("no")
+        return 1.0, solution[:2]
+
+    result = luminary.run(often_broken, vectorized=False, give_up_after=10, **BROKEN)
+    assert result.run.evaluations == 50 * 40
+
+
+@pytest.mark.parametrize("vectorized", [True, False])
+def test_a_first_batch_without_one_value_ends_the_run(vectorized):
+    def nothing(solution):
+        return np.full(solution.shape[:-1], np.nan), solution[..., :2]
+
+    with pytest.raises(RuntimeError, match="none of the 40 solutions of the first batch has a value.*not finite"):
+        luminary.run(nothing, vectorized=vectorized, **BROKEN)
+    with pytest.raises(RuntimeError, match="first batch has a value; the first: ArithmeticError: the licence has expired"):
+        luminary.run(BrokenAfter(0), vectorized=False, **BROKEN)
+
+
+def test_a_vectorized_function_is_given_up_after_so_many_calls():
+    calls = iter(range(100))
+
+    def broken_later(solutions):
+        if next(calls) >= 3:
+            raise ArithmeticError("no")
+        return np.zeros(len(solutions)), solutions[:, :2]
+
+    with pytest.raises(RuntimeError, match="5 evaluations in a row have no value.*ArithmeticError: no.*neither run_folder"):
+        luminary.run(broken_later, give_up_after=5, **BROKEN)
+    assert next(calls) == 8
+
+
+def test_an_engine_gives_up_alike():
+    with pytest.raises(RuntimeError, match="30 evaluations in a row have no value.*licence"), ThreadPoolExecutor(1) as pool:
+        luminary.run(BrokenAfter(100), engine=pool, rows_per_task=5, give_up_after=30, **BROKEN)
+    with pytest.raises(RuntimeError, match="30 evaluations in a row have no value.*not finite"), ThreadPoolExecutor(1) as pool:
+        luminary.run(BrokenAfter(100, is_nan=True), engine=pool, rows_per_task=5, give_up_after=30, **BROKEN)
+    with pytest.raises(ValueError, match="give_up_after: expected an integer >= 1, found 0"):
+        luminary.run(BrokenAfter(100), give_up_after=0, **BROKEN)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from luminary._patience import NoValuesError, Patience
 from luminary._tickets import Ticket
 from luminary.engines._load import Load
 from luminary.engines._protocol import Died, Done, EngineError, Late, Task, WorkerDied
@@ -28,7 +29,7 @@ _AHEAD = 0.3
 #: Tasks that wait for each worker at most.
 _MAX_WAITING = 8
 
-#: Failures before the first value that end a run: its function is broken, not its solutions.
+#: Failures before the first value that end a run of which nobody says when to give up.
 _MAX_BEFORE_FIRST_VALUE = 1000
 
 #: Tasks that may be lost on their way, one after the other.
@@ -69,10 +70,11 @@ class Driver:
         time_limit: Seconds for each row; None for as long as it takes.
         retries: How often a ticket is tried again; None for twice if its worker died, and not otherwise.
         on_error: "raise" if the first failure ends the run, "reject" if it does not.
+        give_up_after: Failures in a row that end the run; None for any number once there was a value.
         on_failure: Called with the ticket and its :class:`Failure` before the search hears of it.
     """
 
-    def __init__(self, search, engine, *, rows_per_task, in_flight, time_limit, retries, on_error, on_failure):
+    def __init__(self, search, engine, *, rows_per_task, in_flight, time_limit, retries, on_error, give_up_after, on_failure):
         self.search = search
         self.engine = engine
         self.rows = RowsPerTask(rows_per_task)
@@ -81,6 +83,7 @@ class Driver:
         self.max_deaths = 2 if retries is None else retries
         self.max_faults = 0 if retries is None else retries
         self.on_failure = on_failure
+        self._patience = Patience(give_up_after)
         self.load = Load()
         self._id = uuid.uuid4().hex[:8]
         self._tasks = {}
@@ -91,6 +94,7 @@ class Driver:
         # Until a value comes, failures are kept back: they may be the function's fault.
         is_new = search.evaluations == 0 and not self._waiting
         self._kept_back = [] if is_new and on_error == "reject" else None
+        self._max_kept_back = give_up_after or _MAX_BEFORE_FIRST_VALUE
         self._lost_in_a_row = 0
 
     def run(self, iterations, after_iteration, tick):
@@ -103,6 +107,7 @@ class Driver:
 
         Raises:
             EngineError: The machinery is gone.
+            NoValuesError: Too many evaluations in a row have no value.
         """
         while self.search.iterations < iterations:
             self._hand_out()
@@ -218,6 +223,9 @@ class Driver:
         if not all(map(math.isfinite, [value.objective, *value.measures.tolist()])):
             failure = Failure("not finite", f"objective {value.objective}, measures {value.measures}", [], None)
             self.on_failure(ticket, failure)
+            self._patience.note_failure(f"not finite: {failure.cause}")
+        else:
+            self._patience.note_value()
         # Copies, because arrays that were sent may lie anywhere in memory.
         jacobian = np.array(value.jacobian) if ticket.kind == "gradient" else None
         extras = None if value.extras is None else np.array(value.extras)
@@ -255,9 +263,11 @@ class Driver:
     def _settle(self, entry, failure):
         """Tells the search of a failure, once it is certain that not all fail; returns what became of it."""
         if self._kept_back is None:
-            return self._fail(entry, failure)
+            told = self._fail(entry, failure)
+            self._patience.note_failure(failure.cause)
+            return told
         self._kept_back.append((entry, failure))
-        if len(self._kept_back) >= _MAX_BEFORE_FIRST_VALUE:
+        if len(self._kept_back) >= self._max_kept_back:
             self._give_up()
         return None
 
@@ -271,6 +281,6 @@ class Driver:
             _, failure = self._kept_back[0]
             if isinstance(failure.exception, ShapeError):
                 raise failure.exception
-            message = f"every evaluation of the first batch failed; the first: {failure.cause}"
-            raise RuntimeError(message) from failure.exception
+            message = f"none of the {len(self._kept_back)} solutions of the first batch has a value; the first: {failure.cause}"
+            raise NoValuesError(message) from failure.exception
         raise RuntimeError("expected tickets to hand out, found none although the run is not done")

@@ -40,6 +40,7 @@ class OnEngine:
     in_flight: int | None
     time_limit: float | None
     retries: int | None
+    give_up_after: int | None
 
     def __post_init__(self):
         # Said before anything begins.
@@ -74,6 +75,7 @@ class OnEngine:
                 time_limit=self.time_limit,
                 retries=self.retries,
                 on_error=evaluator.on_error,
+                give_up_after=self.give_up_after,
                 on_failure=on_failure,
             )
             log.more = lambda: driver.load.words(driver.n_rows_out, search.failures)
