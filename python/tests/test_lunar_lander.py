@@ -37,9 +37,15 @@ def test_python_and_the_command_line_find_the_same_policies_and_an_elite_is_draw
     assert picture.read_bytes().startswith(b"GIF8")
 
 
-def test_the_comparison_with_pyribs_runs(tmp_path):
+def test_the_comparison_with_pyribs_runs_and_goes_on_where_it_was_stopped(tmp_path):
     table = tmp_path / "compared.csv"
-    said = run("compare.py", "--iterations", 1, "--seeds", 1, "--out", table)
+    options = ["--iterations", 1, "--seeds", 1, "--out", table]
+    run("compare.py", *options, "--contestants", "pyribs cma_me")
+    first = table.read_text()
+    assert len(first.splitlines()) == 2
+    said = run("compare.py", *options)
     names = {line.split("|")[1].strip() for line in said.splitlines()}
-    assert {"luminary cma_me", "luminary cma_mae", "pyribs cma_me"} <= names
-    assert len(table.read_text().splitlines()) == 4
+    assert {"luminary cma_me", "luminary cma_mae", "luminary auto", "pyribs cma_me"} <= names
+    # What was done is neither lost nor done again.
+    assert table.read_text().startswith(first)
+    assert len(table.read_text().splitlines()) == 5
