@@ -125,13 +125,12 @@ impl Protocol {
             return None;
         }
         let dim = self.solution_dim;
-        let population = self.initial?;
+        let population = self.initial.as_ref()?;
         let precision = self.precision;
         let rng = &mut self.progress.initial_rng;
         let initial = self.completion.initial.get_or_insert_with(|| {
             let mut solutions = vec![0.0; population.n_solutions * dim];
-            rng.fill_normal(&mut solutions);
-            solutions.iter_mut().for_each(|component| *component *= population.sigma);
+            population.draw(rng, &mut solutions);
             precision.round(&mut solutions);
             Initial { solutions, n_issued: 0, n_settled: 0 }
         });
