@@ -11,6 +11,7 @@ use rustix::event::PollFd;
 use super::batch::{Batch, Job};
 use super::config::{ExternalConfig, FileFormat, FilesConfig, Shape};
 use super::error::ExternalError;
+use super::guard::GuardedFolder;
 use super::lines::without_mark;
 use super::process::{self, LIVENESS_INTERVAL, Process};
 use super::report::{Fault, FaultKind, TimeLimit, WorkerEvent};
@@ -40,7 +41,7 @@ enum RootOwner {
     /// The run's: it is made with the first work directory, and removed at the end.
     Run,
     /// Ours: a temporary one, which goes with this.
-    System(#[expect(dead_code, reason = "held to be dropped")] tempfile::TempDir),
+    System(#[expect(dead_code, reason = "held to be dropped")] GuardedFolder),
 }
 
 struct WorkState {
@@ -82,8 +83,7 @@ impl WorkRoot {
             }
             (None, Some(path)) => (absolute(path)?, RootOwner::Run),
             (None, None) => {
-                let temporary = tempfile::Builder::new().prefix("luminary-").tempdir();
-                let temporary = temporary.map_err(|source| wrap(&std::env::temp_dir(), source))?;
+                let temporary = GuardedFolder::new().map_err(|source| wrap(&std::env::temp_dir(), source))?;
                 (temporary.path().to_path_buf(), RootOwner::System(temporary))
             }
         };

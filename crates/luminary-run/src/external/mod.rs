@@ -37,6 +37,7 @@ mod launch;
 mod signs;
 mod host_state;
 mod files;
+mod guard;
 mod process;
 mod wire;
 mod scan;
