@@ -25,7 +25,7 @@ use crate::start::Elites;
 use crate::stop::StopFlag;
 use crate::summary::Summary;
 pub use broadcast::{Broadcast, Wish};
-pub use ledger::{FirstBatch, Ledger, NoValue, Watched};
+pub use ledger::{FirstBatch, InARow, Ledger, Watched};
 use recorder::Recorder;
 pub(crate) use restore::begin;
 pub use restore::{Restored, restore, resume};
@@ -267,8 +267,9 @@ impl Run {
         let log = self.folder.metrics(self.scheduler.iterations())?;
         let first_batch = if self.scheduler.evaluations() == 0 { FirstBatch::Due } else { FirstBatch::Past };
         let seen = std::mem::take(&mut self.measures_seen);
-        let ledger = Ledger::new(Arc::clone(&self.failures), first_batch, self.scheduler.iterations(), seen);
         let iteration = self.scheduler.iterations();
+        let ledger = Ledger::new(Arc::clone(&self.failures), iteration, seen);
+        ledger.expect_values(first_batch, InARow::Elsewhere);
         let mut recorder =
             Recorder::new(&self.config, &self.folder, log, ledger, iteration, self.seconds_before, stop, watch);
         if let Some(flag) = evaluator.interrupt_flag() {

@@ -196,8 +196,7 @@ impl<'a> Recorder<'a> {
 
     /// That rows without a value could be written down.
     pub(super) fn check_failure_log(&self) -> Result<(), RunError> {
-        let failures = self.ledger.failures();
-        failures.take_error().map_or(Ok(()), |error| Err(RunError::io("append to", failures.path())(error)))
+        self.ledger.failures().check()
     }
 
     /// Time spent on the run until now.

@@ -214,7 +214,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// When it cannot be read or written.
-    pub(crate) fn metrics(&self, iteration: u64) -> Result<MetricsLog, RunError> {
+    pub fn metrics(&self, iteration: u64) -> Result<MetricsLog, RunError> {
         let path = self.file(METRICS);
         MetricsLog::open_on(&self.disk, &path, iteration).map_err(RunError::io("open", &path))
     }
