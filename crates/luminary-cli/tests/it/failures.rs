@@ -173,7 +173,7 @@ fn rows_in_a_row_without_a_value_end_a_run_that_goes_on_once_the_program_is_mend
     run(&lab, &whole).fails(1, &texts);
     let shown = lab.show("run");
     assert_eq!((&shown["status"], &shown["iterations"], &shown["invalid"]), (&"failed".into(), &2.into(), &0.into()));
-    assert!(lab.call(&["show", "run"]).success().stdout.contains("failed: external evaluator: 5 solutions"));
+    assert!(lab.call(&["show", "run"]).success().stdout.contains("failed: external evaluator: 5 evaluations"));
     assert_eq!(failures(&lab)[0]["iteration"], 3);
     fs::write(lab.path("program.py"), program).unwrap();
     fs::remove_file(lab.path("broken")).unwrap();
@@ -265,11 +265,11 @@ files.format = "text"
 #[test]
 fn a_killed_check_leaves_nothing_in_the_temporary_folder() {
     let lab = Lab::new();
-    fs::write(lab.path("sim.sh"), "touch started\nsleep 1000\n").unwrap();
+    fs::write(lab.path("sim.sh"), "touch \"$1/started\"\nsleep 1000\n").unwrap();
     let config = r#"
 problem = { n = 2, measures = [[-2, 2], [-2, 2]] }
 [evaluator]
-command = ["sh", "{directory}/sim.sh"]
+command = ["sh", "{directory}/sim.sh", "{directory}"]
 protocol = "files"
 "#;
     fs::write(lab.path("run.toml"), config).unwrap();
