@@ -6,7 +6,7 @@ import numpy as np
 
 from luminary._extras import extra_columns
 from luminary._search import is_minimised, turned_jacobian
-from luminary.engines._work import Raised, ShapeError, checked, checked_jacobians
+from luminary.engines._work import Raised, checked, checked_jacobians
 
 
 class Evaluator:

@@ -95,7 +95,7 @@ fn infinite_bounds_survive_the_manifest() {
 
 #[test]
 fn every_algorithm_asks_for_solutions_within_the_bounds_only() {
-    for preset in luminary::preset::Preset::ALL {
+    for preset in Preset::ALL {
         let text = format!(
             "problem = {{ domain = 'arm', n = 3 }}\nalgorithm = {{ preset = '{}', bounds = {{ lower = 100, upper = 101 }} }}",
             preset.name()
