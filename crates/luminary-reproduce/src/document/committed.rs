@@ -17,15 +17,19 @@ fn committed(name: &str) -> PathBuf {
 /// Mean, standard error and number of trials of each metric of a cell.
 type Figures = BTreeMap<String, (f64, f64, usize)>;
 
-/// The study of a committed table, with made-up trials of the same means and standard errors.
-fn results_of((experiment, variant): (Experiment, Variant)) -> (Results, String) {
+/// Less than the six decimals of a table show, and enough to round a tie the other way: means of twenty trials often lie
+/// halfway between two decimals, and only the trials know on which side.
+const NUDGE: f64 = 1e-9;
+
+/// The study of a committed table, with made-up trials of the same standard errors and, but for a nudge, the same means.
+fn results_of((experiment, variant): (Experiment, Variant), nudge: f64) -> (Results, String) {
     let mut results = Results::of_study(&Study::new(experiment, variant, None));
     let text = fs::read_to_string(committed(&format!("{NAME}/{}.csv", results.file_stem()))).unwrap();
     let mut figures: BTreeMap<String, Figures> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();
         let number = |i: usize| fields[i].parse().unwrap_or(0.0);
-        let of_metric = (number(9), number(10), fields[11].parse().unwrap());
+        let of_metric = (number(9) + nudge, number(10), fields[11].parse().unwrap());
         figures.entry(fields[..8].join(",")).or_default().insert(fields[8].to_owned(), of_metric);
     }
     for own in &mut results.cells {
@@ -81,13 +85,16 @@ fn offset(i: usize, n_trials: usize) -> f64 {
 #[test]
 fn the_committed_document_is_made_of_the_committed_tables() {
     let page = fs::read_to_string(committed("reproduction.md")).unwrap();
-    let studies = STUDIES.map(results_of);
-    for (results, table) in &studies {
+    let studies = STUDIES.map(|study| results_of(study, 0.0));
+    let nudged = STUDIES.map(|study| results_of(study, NUDGE));
+    for ((results, table), (upwards, _)) in studies.iter().zip(&nudged) {
         // What is nothing after six decimals has lost the sign it had.
         let without_sign = |table: &str| table.replace(",-0.000000,", ",0.000000,");
         assert_eq!(without_sign(&crate::table::csv(results)), without_sign(table), "{}", results.file_stem());
-        for line in crate::table::markdown(results).lines() {
-            assert!(page.contains(line), "{}: {line}", results.file_stem());
+        let lines = crate::table::markdown(results);
+        let others = crate::table::markdown(upwards);
+        for (line, other) in lines.lines().zip(others.lines()) {
+            assert!(page.contains(line) || page.contains(other), "{}: {line}", results.file_stem());
         }
     }
     let all: Vec<&Results> = studies.iter().map(|(results, _)| results).collect();
