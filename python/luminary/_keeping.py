@@ -25,6 +25,9 @@ class File:
     def record_failure(self, search, ticket, failure):
         """There is no log of failures."""
 
+    def note_task(self, n_rows, seconds, n_workers):
+        """Nobody is told how long evaluations take."""
+
     def save(self, search, seconds):
         if self.path is not None:
             search.save(self.path)
@@ -62,6 +65,10 @@ class Folder:
         self.native.record_failure(
             search._native, ticket.id, ticket.seed, ticket.solution, failure.kind, failure.cause, failure.lines
         )
+
+    def note_task(self, n_rows, seconds, n_workers):
+        """Counts rows that took so many seconds together, for those who look at the run."""
+        self.native.note_task(n_rows, seconds, n_workers)
 
     def save(self, search, seconds):
         self.native.checkpoint(search._native, seconds)

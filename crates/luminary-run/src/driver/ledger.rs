@@ -2,18 +2,21 @@
 //! what the evaluator has to say.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results};
 use luminary::scheduler::NOT_FINITE;
 use thiserror::Error;
 
-use crate::folder::{Failure, FailureLog, MeasuresSeen};
+use crate::evaluate::Stopwatch;
+use crate::folder::{Durations, Failure, FailureLog, MeasuresSeen};
 
 /// The books of a run, shared by whoever evaluates and whoever records.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     pages: Arc<Mutex<Pages>>,
     failures: Arc<FailureLog>,
+    stopwatch: Stopwatch,
 }
 
 #[derive(Debug)]
@@ -22,6 +25,10 @@ struct Pages {
     /// Iterations done.
     iteration: u64,
     measures_seen: MeasuresSeen,
+    /// How long evaluations took in this process.
+    durations: Durations,
+    /// Workers that evaluate, if somebody has counted them.
+    workers: Option<usize>,
     /// What the evaluator had to say and nobody has written down yet.
     notes: Vec<String>,
 }
@@ -53,8 +60,20 @@ impl Ledger {
         iteration: u64,
         measures_seen: MeasuresSeen,
     ) -> Self {
-        let pages = Pages { first_batch, iteration, measures_seen, notes: Vec::new() };
-        Self { pages: Arc::new(Mutex::new(pages)), failures }
+        let pages = Pages {
+            first_batch,
+            iteration,
+            measures_seen,
+            durations: Durations::NONE,
+            workers: None,
+            notes: Vec::new(),
+        };
+        Self { pages: Arc::new(Mutex::new(pages)), failures, stopwatch: Stopwatch::default() }
+    }
+
+    /// The same, with the stopwatch that the evaluator measures its rows by.
+    pub(crate) fn with_stopwatch(self, stopwatch: Stopwatch) -> Self {
+        Self { stopwatch, ..self }
     }
 
     /// An evaluator whose batches are entered here.
@@ -77,6 +96,26 @@ impl Ledger {
         self.pages().measures_seen.note(bounds, measures);
     }
 
+    /// How long evaluations took in this process.
+    pub fn durations(&self) -> Durations {
+        self.pages().durations.clone()
+    }
+
+    /// Workers that evaluate, if somebody has counted them.
+    pub fn workers(&self) -> Option<usize> {
+        self.pages().workers
+    }
+
+    /// Says how many workers evaluate now.
+    pub fn note_workers(&self, n_workers: usize) {
+        self.pages().workers = Some(n_workers);
+    }
+
+    /// Counts evaluations that took this many seconds each.
+    pub fn note_duration(&self, seconds: f64, n_rows: u64) {
+        self.pages().durations.note(seconds, n_rows);
+    }
+
     /// The log of rows without a value.
     pub fn failures(&self) -> &FailureLog {
         &self.failures
@@ -89,6 +128,16 @@ impl Ledger {
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters how long the rows of a batch took: what their evaluator has measured, or else the time of the batch, shared.
+    fn enter_durations(&self, seconds: f64, n_rows: u64) {
+        let measured = self.stopwatch.take();
+        let mut pages = self.pages();
+        match measured.total() > 0 {
+            true => pages.durations.add(&measured),
+            false => pages.durations.note(seconds / n_rows.max(1) as f64, n_rows),
+        }
     }
 
     /// Enters a batch that was evaluated.
@@ -145,9 +194,12 @@ impl Evaluate for Watched<'_> {
     fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError> {
         let iteration = self.ledger.pages().iteration;
         self.ledger.failures.begin_batch(iteration + 1);
+        let start = Instant::now();
         let evaluated = self.evaluator.evaluate(request, results);
+        let seconds = start.elapsed().as_secs_f64();
         let notes = self.evaluator.take_notes();
         self.ledger.pages().notes.extend(notes);
+        self.ledger.enter_durations(seconds, request.n_rows as u64);
         evaluated?;
         self.ledger.enter(&self.spec, request, results)
     }
