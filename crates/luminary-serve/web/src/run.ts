@@ -122,6 +122,9 @@ export class RunView implements View {
       const isNew = await this.metrics.update();
       if (isNew) this.drawCurves();
       await this.refreshArchive();
+    } catch (error) {
+      // A folder may be deleted under the open page, and a server may be gone for a moment.
+      this.source.textContent = `Nothing new: ${(error as Error).message}`;
     } finally {
       this.busy = false;
       this.element.dataset.ready = "true";
@@ -369,8 +372,9 @@ function failureTable(failures: any[]): HTMLElement {
 // Who evaluates.
 function workersLine(details: Details, workers: number | null): HTMLElement {
   const { problem, run } = details.manifest.config;
-  const n = workers ?? problem.evaluator?.workers ?? null;
-  const hosts: string[] = (problem.evaluator?.hosts ?? []).map((host: any) => host.name ?? String(host));
+  const evaluator = problem.external?.evaluator;
+  const n = workers ?? evaluator?.workers ?? null;
+  const hosts: string[] = (evaluator?.hosts ?? []).map((host: any) => host.name ?? String(host));
   const where = hosts.length ? ` on ${hosts.join(", ")}` : "";
   const text = n === null ? `In this process, ${run.threads} thread${run.threads === 1 ? "" : "s"}.` : `${n} worker${n === 1 ? "" : "s"}${where}.`;
   return h("p", { class: "muted small workers" }, text);
