@@ -18,6 +18,14 @@ pub(crate) fn test() -> Result<(), String> {
     run(node().args(["--test", "test/"]).env("LUMINARY_PROGRAM", built_program("luminary")?))
 }
 
+/// Measures the page in Chromium, over the program as it is released.
+pub(crate) fn bench() -> Result<(), String> {
+    ensure()?;
+    run(npm().args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]))?;
+    cargo(&["build", "--release", "--package", "luminary-cli"])?;
+    run(node().arg("bench/page.mjs").env("LUMINARY_PROGRAM", built_program("../release/luminary")?))
+}
+
 /// Builds the page anew; the result is committed.
 pub(crate) fn build() -> Result<(), String> {
     ensure()?;

@@ -9,7 +9,7 @@ use luminary::scheduler::TicketId;
 use luminary_run::RunError;
 use luminary_run::by_hand::ByHand;
 use luminary_run::config::{ConfigFileError, Override, ProblemConfig, RunConfig, Source};
-use luminary_run::driver::{Broadcast, Ledger, Restored, Wish, resume, state_of, write_results};
+use luminary_run::driver::{Broadcast, Ledger, Moment, Restored, Wish, resume, state_of, write_results};
 use luminary_run::folder::{
     Failure, JOURNAL, Journal, METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY,
     State, differences,
@@ -192,7 +192,8 @@ impl NativeFolder {
             let mut wish = Wish::GoOn;
             run.slot().with(|scheduler| {
                 self.with_open(|open| {
-                    wish = open.broadcast.look(Instant::now(), &open.folder, scheduler, seconds);
+                    let moment = Moment { scheduler, ledger: &self.ledger, seconds };
+                    wish = open.broadcast.look(Instant::now(), &open.folder, &moment);
                     Ok(())
                 })
             })??;
@@ -219,6 +220,8 @@ impl NativeFolder {
                 let state = cause.map_or_else(|| state_of(&self.config, scheduler), |cause| State::Failed { cause });
                 let seen = origin.measures_seen.as_ref();
                 self.with_open(|open| {
+                    let moment = Moment { scheduler, ledger: &self.ledger, seconds };
+                    open.broadcast.remember(&open.folder, &moment);
                     open.folder.save(scheduler, seconds, &origin, &open.log)?;
                     write_results(&open.folder, &self.config, scheduler, seconds, seen, state).map(drop)
                 })
@@ -260,6 +263,14 @@ impl NativeFolder {
             failures.record(&Failure { ticket, seed, solution, kind, cause, output: &output });
             Ok(())
         })
+    }
+
+    /// Counts rows that took so many seconds together, with so many workers at work.
+    fn note_task(&self, py: Python<'_>, n_rows: u64, seconds: f64, n_workers: usize) {
+        py.detach(|| {
+            self.ledger.note_duration(seconds / n_rows.max(1) as f64, n_rows);
+            self.ledger.note_workers(n_workers);
+        });
     }
 
     /// Lets other processes work on the folder.

@@ -77,6 +77,7 @@ class OnEngine:
                 has_values=keeper.has_values(search),
                 give_up_after=self.give_up_after,
                 on_failure=on_failure,
+                on_done=keeper.note_task,
             )
             log.more = lambda: driver.load.words(driver.n_rows_out, search.failures)
             driver.run(iterations, after_iteration, on_tick)

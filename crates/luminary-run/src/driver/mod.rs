@@ -2,9 +2,11 @@
 
 mod broadcast;
 mod ledger;
+mod memoir;
 mod recorder;
 mod restore;
 mod results;
+mod told;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,11 +22,11 @@ use crate::export;
 #[cfg(unix)]
 use crate::external::Crew;
 use crate::folder::live::clear_live;
-use crate::folder::{CheckpointFileError, FailureLog, JOURNAL, Manifest, MeasuresSeen, RunFolder, SUMMARY, State};
+use crate::folder::{CheckpointFileError, JOURNAL, Manifest, MeasuresSeen, RunFolder, SUMMARY, State};
 use crate::start::Elites;
 use crate::stop::StopFlag;
 use crate::summary::Summary;
-pub use broadcast::{Broadcast, Wish};
+pub use broadcast::{Broadcast, Moment, Wish};
 pub use ledger::{FirstBatch, InARow, Ledger, Watched};
 use recorder::Recorder;
 pub(crate) use restore::begin;
@@ -115,7 +117,7 @@ pub struct Run {
     measures_seen: MeasuresSeen,
     notes: Vec<Note>,
     evaluator: Option<Evaluator>,
-    failures: Arc<FailureLog>,
+    place: Place,
 }
 
 impl Run {
@@ -152,7 +154,7 @@ impl Run {
             measures_seen: MeasuresSeen::default(),
             notes: Vec::new(),
             evaluator,
-            failures: place.failures,
+            place,
         })
     }
 
@@ -205,7 +207,7 @@ impl Run {
             measures_seen,
             notes: damaged.into_iter().map(Note::DamagedCheckpoint).collect(),
             evaluator: None,
-            failures: place.failures,
+            place,
         })
     }
 
@@ -232,10 +234,7 @@ impl Run {
     pub fn execute(mut self, stop: &StopFlag, watch: &mut dyn Watch) -> Result<Summary, RunError> {
         let evaluator = match self.evaluator.take() {
             Some(evaluator) => evaluator,
-            None => {
-                let place = Place { failures: Arc::clone(&self.failures), ..Place::in_folder(self.path()) };
-                self.config.problem.evaluator_at(&place)?
-            }
+            None => self.config.problem.evaluator_at(&self.place)?,
         };
         self.execute_with(evaluator, stop, watch)
     }
@@ -268,7 +267,8 @@ impl Run {
         let first_batch = if self.scheduler.evaluations() == 0 { FirstBatch::Due } else { FirstBatch::Past };
         let seen = std::mem::take(&mut self.measures_seen);
         let iteration = self.scheduler.iterations();
-        let ledger = Ledger::new(Arc::clone(&self.failures), iteration, seen);
+        let ledger = Ledger::new(Arc::clone(&self.place.failures), iteration, seen)
+            .with_stopwatch(self.place.stopwatch.clone());
         ledger.expect_values(first_batch, InARow::Elsewhere);
         let mut recorder =
             Recorder::new(&self.config, &self.folder, log, ledger, iteration, self.seconds_before, stop, watch);
@@ -295,6 +295,7 @@ impl Run {
             }
         };
         let seconds = recorder.seconds();
+        recorder.remember(&self.scheduler);
         recorder.start_checkpoint(&self.scheduler)?;
         // The archives are written while the checkpoint is.
         let written = export::write_archives(&self.folder, &self.scheduler, self.config.goal());
