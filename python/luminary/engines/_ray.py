@@ -57,7 +57,8 @@ class RayEngine(FutureEngine):
     def _fault(self, key, error):
         exceptions = self._ray.exceptions
         if isinstance(error, exceptions.RayTaskError):
-            raise error.as_instanceof_cause() from error
+            # What the functions raise comes as an answer, so this is the way to them: a module that is not there, say.
+            raise EngineError(f"the {self.name} could not run a task: {error.cause!r}") from error
         if isinstance(error, (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError)):
             return Died(key, f"its worker died: {type(error).__name__}")
         if not self._ray.is_initialized():
