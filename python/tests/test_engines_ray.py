@@ -3,11 +3,23 @@
 import os
 import sys
 
+import numpy as np
 import pytest
 import ray
-from engine_problems import ITERATIONS, SETTINGS, Faulty, KillsInEveryBatch, digest, from_centre, noisy, sphere
+from engine_problems import (
+    ITERATIONS,
+    SETTINGS,
+    Faulty,
+    KillsInEveryBatch,
+    digest,
+    failing_setup,
+    from_centre,
+    noisy,
+    sphere,
+)
 
 import luminary
+from luminary.engines import EngineError, SetupError
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +45,36 @@ def test_ray_gives_the_bits_of_a_serial_run(cluster):
     assert digest(luminary.run(noisy, engine=cluster, iterations=ITERATIONS, **SETTINGS)) == digest(serial(noisy))
     built = luminary.run(from_centre, setup=lambda: 0.5, engine="ray", iterations=ITERATIONS, **SETTINGS)
     assert digest(built) == digest(serial())
+
+
+def test_a_job_with_much_data_gives_the_same_bits(cluster):
+    data = np.full(200_000, 0.5)
+
+    def evaluate(solution):
+        return 100 - np.sum(np.square(solution - data[:4])), solution[:2]
+
+    assert digest(luminary.run(evaluate, engine="ray", iterations=ITERATIONS, **SETTINGS)) == digest(serial())
+
+
+def test_a_setup_that_fails_and_a_way_that_is_broken_end_the_run_with_their_cause(cluster):
+    with pytest.raises(SetupError, match="no licence"):
+        luminary.run(from_centre, setup=failing_setup, engine="ray", iterations=1, **SETTINGS)
+    with pytest.raises(EngineError, match="not there"):
+        luminary.run(CannotArrive(), engine="ray", iterations=1, **SETTINGS)
+
+
+class CannotArrive:
+    """A function that cannot be unpickled where it is sent, whatever the class of the error."""
+
+    def __call__(self, solution):
+        return sphere(solution)
+
+    def __reduce__(self):
+        return fail_to_arrive, ()
+
+
+def fail_to_arrive():
+    raise ValueError("not there")
 
 
 def test_a_worker_killed_in_every_batch_changes_nothing(cluster, tmp_path):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import time
 
 from luminary._optional import needed_by
 from luminary.engines._futures import FutureEngine
+from luminary.engines._pickling import pickled
 from luminary.engines._protocol import Died, EngineError, Late
 from luminary.engines._work import work
+
+#: Bytes of a job that may be part of the function that Ray sends; what is larger belongs into its object store.
+_SMALL = 1_000_000
 
 #: Seconds between looks at the size of the cluster.
 _LOOK_EVERY = 1.0
@@ -24,14 +29,18 @@ class RayEngine(FutureEngine):
         self._ray = ray
         if not ray.is_initialized():
             ray.init(include_dashboard=False, log_to_driver=False)
-        # Who dies is counted here, so Ray does not try again by itself.
-        self._work = ray.remote(max_retries=0)(work)
         self._refs = {}
         self._looked = 0.0
         self._n_slots = 1
 
     def start(self, job):
-        self._job = self._ray.put(job)
+        # Who dies is counted here, so Ray does not try again by itself.
+        remote = self._ray.remote(max_retries=0)
+        if len(pickled(job)) <= _SMALL:
+            # Workers keep a function that they have unpickled; an argument is unpickled for every task.
+            self._work = remote(_with(job)).remote
+        else:
+            self._work = functools.partial(remote(work).remote, self._ray.put(job))
 
     def slots(self):
         if time.monotonic() - self._looked > _LOOK_EVERY:
@@ -44,7 +53,7 @@ class RayEngine(FutureEngine):
 
     def _send(self, task):
         try:
-            ref = self._work.remote(self._job, task.kind, task.solutions, task.seeds)
+            ref = self._work(task.kind, task.solutions, task.seeds)
         except Exception as error:
             raise EngineError(f"the Ray cluster takes no more work: {error}") from error
         self._refs[task.key] = ref
@@ -75,3 +84,12 @@ class RayEngine(FutureEngine):
                 self._ray.cancel(ref, force=True)
         self._refs.clear()
         self._futures.clear()
+
+
+def _with(job):
+    """As :func:`work`, for one job."""
+
+    def work_on(kind, solutions, seeds):
+        return work(job, kind, solutions, seeds)
+
+    return work_on

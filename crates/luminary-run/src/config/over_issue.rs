@@ -6,8 +6,9 @@ use luminary::strategy::MAX_BATCH_SIZE;
 
 use super::{ConfigFileError, Override, RunConfig, Source, resolve, tree};
 
-/// Rows of all emitters for each worker, up to which some workers wait for a generation's last rows: docs/scaling.md.
-const ROWS_PER_WORKER: u64 = 10;
+/// Rows of all emitters for each row that is out. With fewer some workers wait for the last rows of generations where
+/// durations differ much: docs/scaling.md has the figures.
+const ROWS_PER_ROW_OUT: u64 = 10;
 
 /// A quarter more rows than are learnt from is enough for workers that are fewer than rows.
 const FACTOR: f64 = 1.25;
@@ -23,7 +24,7 @@ impl RunConfig {
         let algorithm = &self.algorithm;
         let never_runs_out = matches!(algorithm.preset, Preset::MapElites | Preset::MapElitesLine);
         let n_rows = algorithm.evaluations_per_iteration();
-        let is_enough = n_rows_out.saturating_mul(ROWS_PER_WORKER) <= n_rows;
+        let is_enough = n_rows_out.saturating_mul(ROWS_PER_ROW_OUT) < n_rows;
         if never_runs_out || is_enough || self.run.order == Order::Rows {
             return None;
         }
@@ -56,7 +57,7 @@ mod tests {
     #[test]
     fn more_rows_are_drawn_when_workers_are_many_for_the_rows_of_all_emitters() {
         let of_540 = config(&[("algorithm.emitters", "15"), ("algorithm.batch_size", "36")]);
-        let chosen = [1, 54, 55, 256, 540, 1080, 100_000].map(|n| of_540.over_issue_for(n));
+        let chosen = [1, 53, 54, 256, 540, 1080, 100_000].map(|n| of_540.over_issue_for(n));
         assert_eq!(chosen, [None, None, Some(1.25), Some(1.25), Some(1.25), Some(2.5), Some(16.0)]);
     }
 
