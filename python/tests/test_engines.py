@@ -177,6 +177,14 @@ def test_a_broken_executor_ends_the_run_with_everything_saved(tmp_path):
     assert digest(resumed) == digest(serial()) and resumed.run.failures == {}
 
 
+def test_an_answer_that_comes_late_is_not_told_and_its_worker_goes_on():
+    options = {"time_limit": 0.5, "iterations": ITERATIONS, **SETTINGS}
+    with ThreadPoolExecutor(2) as pool:
+        result = luminary.run(Faulty(seconds=2.0), engine=pool, **options)
+    # Both workers of the executor are held for two seconds at times, and the run still comes to its end.
+    assert result.run.evaluations == ITERATIONS * 24 and result.run.failures["TimeoutError"] > 0
+
+
 class FailsOnTheWay(ThreadPoolExecutor):
     """An executor that fails by itself, with an exception of a class that functions raise, too."""
 

@@ -15,6 +15,7 @@ from engine_problems import (
     SETTINGS,
     Faulty,
     KillsInEveryBatch,
+    SlowFactory,
     digest,
     failing_setup,
     from_centre,
@@ -92,6 +93,13 @@ def test_evaluations_that_raise_hang_or_return_nan_are_told(cluster):
     result = luminary.run(Faulty(), engine="ray", time_limit=2.0, iterations=2, **SETTINGS)
     assert set(result.run.failures) <= {"ValueError", "TimeoutError", "not finite"}
     assert result.run.failures["ValueError"] > 0 and result.run.failures["TimeoutError"] > 0
+
+
+def test_workers_that_are_slow_to_begin_are_not_held_against_solutions(cluster):
+    options = {"time_limit": 1.0, "iterations": 2, **SETTINGS}
+    result = luminary.run(from_centre, setup=SlowFactory(3.0), engine="ray", **options)
+    assert result.run.failures == {}
+    assert digest(result) == digest(luminary.run(sphere, vectorized=False, iterations=2, **SETTINGS))
 
 
 DRIVER = """

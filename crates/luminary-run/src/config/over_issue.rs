@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(config(&[("algorithm.preset", "map_elites")]).over_issue_for(1000), None);
         assert_eq!(config(&[("run.order", "rows")]).over_issue_for(1000), None);
         let largest = MAX_BATCH_SIZE.to_string();
-        let huge = config(&[("algorithm.emitters", "1"), ("algorithm.batch_size", &largest)]);
+        let huge = config(&[("algorithm.emitters", "1"), ("algorithm.batch_size", largest.as_str())]);
         assert_eq!(huge.over_issue_for(u64::MAX), None);
     }
 
