@@ -23,8 +23,8 @@ const TEST_PACKAGES: [&str; 19] = [
     "ray>=2.60,<3",
     "gest-api>=0.2,<0.3",
     "libensemble>=1.6,<2",
-    // A simulator.
-    "gymnasium[box2d]>=1.4,<2",
+    // Simulators.
+    "gymnasium[box2d,mujoco]>=1.4,<2",
     "wandb>=0.31,<1",
     "mlflow-skinny>=3.17,<4",
     "tensorboard>=2.21,<3",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use luminary::scheduler::TicketId;
+use luminary::scheduler::{Order, TicketId};
 use luminary_run::RunError;
 use luminary_run::by_hand::ByHand;
 use luminary_run::config::{ConfigFileError, Override, ProblemConfig, RunConfig, Source};
@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 
 use crate::books::Books;
 use crate::convert::{OrRaise, lock, slice};
-use crate::run::NativeRun;
+use crate::run::{NativeRun, over_issue};
 
 /// A run folder that this process works on, until it is closed.
 #[pyclass(frozen, module = "luminary._native", name = "NativeFolder")]
@@ -100,14 +100,16 @@ impl NativeFolder {
     }
 
     /// Makes the folder of a run that a configuration file describes, whose program is evaluated by others; returns its
-    /// path, which the file may name. Settings are pairs of keys and values that win over the file's.
+    /// path, which the file may name. Settings are pairs of keys and values that win over the file's. The over-issue is
+    /// chosen for this many rows out at the same time unless it is given, and returned if it was.
     #[staticmethod]
     fn create_from_file(
         py: Python<'_>,
         config: PathBuf,
         settings: Vec<(String, String)>,
         out: Option<PathBuf>,
-    ) -> PyResult<PathBuf> {
+        n_rows_out: u64,
+    ) -> PyResult<(PathBuf, Option<f64>)> {
         py.detach(|| {
             let text = std::fs::read_to_string(&config).map_err(RunError::io("read", &config)).or_raise()?;
             let name = config.display().to_string();
@@ -115,7 +117,7 @@ impl NativeFolder {
             let given = |(key, value): &(String, String)| Override::new(format!("--set {key}={value}"), key, value);
             let overrides: Vec<Override> = settings.iter().map(given).collect();
             let wrong = |error: ConfigFileError| PyValueError::new_err(error.to_string());
-            let resolved = RunConfig::read(source, &overrides).map_err(wrong)?;
+            let mut resolved = RunConfig::read(source, &overrides).map_err(wrong)?;
             let named = RunConfig::read_out(source, &overrides).map_err(wrong)?.map(PathBuf::from);
             let missing =
                 || PyValueError::new_err("run.out: expected a run folder in the file or as `--out`, found none");
@@ -124,8 +126,13 @@ impl NativeFolder {
                 let message = format!("{name}: expected a section [evaluator], found {}", resolved.problem.title());
                 return Err(PyValueError::new_err(message));
             }
+            let is_given = RunConfig::gives_over_issue(source, &overrides).map_err(wrong)?;
+            let chosen = if is_given { None } else { resolved.over_issue_for(n_rows_out) };
+            if let Some(over_issue) = chosen {
+                resolved.run.order = Order::Completion { over_issue };
+            }
             ByHand::create(&out, &resolved).or_raise()?;
-            Ok(out)
+            Ok((out, chosen))
         })
     }
 
@@ -174,6 +181,12 @@ impl NativeFolder {
     #[staticmethod]
     fn seed_of(py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         py.detach(|| Ok(Manifest::read(&path).or_raise()?.config.run.seed))
+    }
+
+    /// The over-issue of the run in a folder; absent in rows order.
+    #[staticmethod]
+    fn over_issue_of(py: Python<'_>, path: PathBuf) -> PyResult<Option<f64>> {
+        py.detach(|| Ok(over_issue(Manifest::read(&path).or_raise()?.config.run.order)))
     }
 
     /// Appends the figures of a run to the log.

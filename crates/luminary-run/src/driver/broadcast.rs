@@ -138,7 +138,6 @@ mod tests {
     use super::*;
     use crate::config::{Override, RunConfig};
     use crate::disk::{Disk, Extent, Monitor, Operation};
-    use crate::driver::FirstBatch;
     use crate::folder::live::{LIVE, request_stop, touch_watched};
     use crate::folder::{Manifest, MeasuresSeen};
 
