@@ -9,7 +9,9 @@ use luminary::scheduler::TicketId;
 use luminary_run::RunError;
 use luminary_run::by_hand::ByHand;
 use luminary_run::config::{ConfigFileError, Override, ProblemConfig, RunConfig, Source};
-use luminary_run::driver::{Broadcast, FirstBatch, Ledger, Restored, Wish, resume, state_of, write_results};
+use luminary_run::driver::{
+    Broadcast, FirstBatch, Ledger, Restored, Wish, open_metrics, resume, state_of, write_results,
+};
 use luminary_run::folder::{
     Failure, JOURNAL, Journal, METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY,
     State, differences,
@@ -65,7 +67,8 @@ impl NativeFolder {
             config.run.checkpoint_iterations = Some(checkpoint_every);
             config.check().map_err(PyValueError::new_err)?;
             let folder = RunFolder::create(&path, &Manifest::new(config.clone())).or_raise()?;
-            Self::start(folder, config, 0, MeasuresSeen::default()).or_raise()
+            let log = open_metrics(&folder, 0, &[]).or_raise()?;
+            Self::start(folder, config, log, 0, MeasuresSeen::default()).or_raise()
         })
     }
 
@@ -94,7 +97,9 @@ impl NativeFolder {
                     return Err(RunError::OtherRun { path, place: "in the run folder", differences }).or_raise();
                 }
             }
-            let Restored { scheduler, seconds, measures_seen, .. } = resume(&folder, &manifest.config).or_raise()?;
+            let Restored { scheduler, seconds, measures_seen, iteration_saved, replayed, .. } =
+                resume(&folder, &manifest.config).or_raise()?;
+            let log = open_metrics(&folder, iteration_saved, &replayed).or_raise()?;
             // With fewer than are done already there is nothing to do, and nothing to change.
             if iterations > scheduler.iterations() && iterations != manifest.config.run.iterations {
                 manifest.config.run.iterations = iterations;
@@ -102,7 +107,7 @@ impl NativeFolder {
             }
             let run = NativeRun::of_folder(scheduler, manifest.config.clone());
             let iteration = run.slot().with(|scheduler| scheduler.iterations())?;
-            let native = Self::start(folder, manifest.config, iteration, measures_seen).or_raise()?;
+            let native = Self::start(folder, manifest.config, log, iteration, measures_seen).or_raise()?;
             Ok((native, run, seconds))
         })
     }
@@ -157,7 +162,9 @@ impl NativeFolder {
             let is_changed = wanted != manifest.config.run.iterations;
             manifest.config.run.iterations = wanted;
             manifest.config.check().map_err(PyValueError::new_err)?;
-            let Restored { scheduler, seconds, measures_seen, .. } = resume(&folder, &manifest.config).or_raise()?;
+            let Restored { scheduler, seconds, measures_seen, iteration_saved, replayed, .. } =
+                resume(&folder, &manifest.config).or_raise()?;
+            let log = open_metrics(&folder, iteration_saved, &replayed).or_raise()?;
             if is_changed {
                 folder.write_manifest(&manifest).or_raise()?;
             }
@@ -165,7 +172,7 @@ impl NativeFolder {
             let problem = problem.map_err(|error| PyValueError::new_err(error.to_string()))?;
             let iteration = scheduler.iterations();
             let run = NativeRun::of_folder(scheduler, manifest.config.clone());
-            let native = Self::start(folder, manifest.config, iteration, measures_seen).or_raise()?;
+            let native = Self::start(folder, manifest.config, log, iteration, measures_seen).or_raise()?;
             Ok((native, run, seconds, problem))
         })
     }
@@ -277,13 +284,12 @@ impl NativeFolder {
     fn start(
         folder: RunFolder,
         config: RunConfig,
+        log: MetricsLog,
         iteration: u64,
         measures_seen: MeasuresSeen,
     ) -> Result<Self, RunError> {
         folder.remove(SUMMARY)?;
         folder.set_state(&State::Running)?;
-        let metrics = folder.file(METRICS);
-        let log = MetricsLog::open(&metrics, iteration).map_err(RunError::io("open", &metrics))?;
         // What Python does with a first batch that fails is its own affair.
         let ledger = Ledger::new(Arc::new(folder.failures()), FirstBatch::Past, iteration, measures_seen);
         let path = folder.path().to_owned();

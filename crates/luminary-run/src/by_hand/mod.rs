@@ -14,7 +14,7 @@ pub use message::{Message, MessageError};
 
 use crate::config::RunConfig;
 use crate::disk::Disk;
-use crate::driver::{Restored, begin, resume, state_of, write_results};
+use crate::driver::{Restored, begin, open_metrics, resume, state_of, write_results};
 use crate::error::RunError;
 use crate::folder::{
     Failure, FailureLog, JOURNAL, Journal, METRICS, Manifest, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY, State,
@@ -80,7 +80,7 @@ impl ByHand {
             resume(&folder, &config)?;
         let journal_path = folder.file(JOURNAL);
         let journal = Journal::open_on(folder.disk(), &journal_path, &mut scheduler)?;
-        let log = open_log(&folder, iteration_saved, &replayed)?;
+        let log = open_metrics(&folder, iteration_saved, &replayed)?;
         let n_calls_opened = scheduler.n_calls();
         let failures = folder.failures();
         Ok(Self {
@@ -271,21 +271,6 @@ impl ByHand {
         let origin = Origin { config: self.config.clone(), measures_seen: None };
         self.folder.save(&self.scheduler, self.seconds, &origin, &self.log)
     }
-}
-
-/// Opens the metrics log. A call is in the journal before its line is in the log, and the log is not synced with it: a
-/// line that is missing after the checkpoint follows from the journal.
-fn open_log(folder: &RunFolder, iteration_saved: u64, replayed: &[MetricsRow]) -> Result<MetricsLog, RunError> {
-    let path = folder.file(METRICS);
-    let rows = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
-    let iterations = rows.iter().map(|row| row.iteration).filter(|&iteration| iteration > iteration_saved);
-    if let Some(last) = replayed.last().filter(|_| iterations.eq(replayed.iter().map(|row| row.iteration))) {
-        return folder.metrics(last.iteration);
-    }
-    let mut log = folder.metrics(iteration_saved)?;
-    let appended = replayed.iter().try_for_each(|row| log.append(row));
-    appended.map_err(RunError::io("append to", &path))?;
-    Ok(log)
 }
 
 /// Why a message was not taken.

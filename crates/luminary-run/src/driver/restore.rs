@@ -8,8 +8,8 @@ use crate::config::RunConfig;
 use crate::disk::Disk;
 use crate::error::RunError;
 use crate::folder::{
-    CHECKPOINTS, CheckpointFileError, Checkpoints, JOURNAL, MeasuresSeen, MetricsRow, Origin, RunFolder, Saved,
-    compare, differences, replay,
+    CHECKPOINTS, CheckpointFileError, Checkpoints, JOURNAL, METRICS, MeasuresSeen, MetricsLog, MetricsRow, Origin,
+    RunFolder, Saved, compare, differences, replay,
 };
 use crate::memory;
 use crate::start::Elites;
@@ -84,6 +84,24 @@ fn restore_if(
     replay(disk, &folder.join(JOURNAL), &mut scheduler, &mut look)?;
     let measures_seen = origin.and_then(|origin| origin.measures_seen).unwrap_or_default();
     Ok(Restored { scheduler, seconds, measures_seen, iteration_saved, replayed, n_calls_saved, damaged })
+}
+
+/// Opens the metrics log of a run that was restored. A call is in the journal before its line is in the log, and the log is not synced with it: a
+/// line that is missing after the checkpoint follows from the journal.
+///
+/// # Errors
+/// When the folder cannot be read or written.
+pub fn open_metrics(folder: &RunFolder, iteration_saved: u64, replayed: &[MetricsRow]) -> Result<MetricsLog, RunError> {
+    let path = folder.file(METRICS);
+    let rows = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
+    let iterations = rows.iter().map(|row| row.iteration).filter(|&iteration| iteration > iteration_saved);
+    if let Some(last) = replayed.last().filter(|_| iterations.eq(replayed.iter().map(|row| row.iteration))) {
+        return folder.metrics(last.iteration);
+    }
+    let mut log = folder.metrics(iteration_saved)?;
+    let appended = replayed.iter().try_for_each(|row| log.append(row));
+    appended.map_err(RunError::io("append to", &path))?;
+    Ok(log)
 }
 
 /// That a checkpoint is of the run that the manifest describes: neither was exchanged or edited.

@@ -4,4 +4,5 @@ mod support;
 mod answers;
 mod control;
 mod live;
+mod requests;
 mod safety;
