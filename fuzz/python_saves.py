@@ -86,5 +86,6 @@ def read_one(input_bytes):
 
 
 if __name__ == "__main__":
-    atheris.Setup(sys.argv, read_one)
+    # An input is a list of decisions: short ones decide nothing.
+    atheris.Setup([*sys.argv, "-len_control=0", "-max_len=200"], read_one)
     atheris.Fuzz()

@@ -14,6 +14,8 @@ use crate::support::{Lab, SMALL, interpreter};
 
 /// A run is struck so often at most.
 const MAX_BLOWS: usize = 10;
+/// The same for programs that take most of their time to start: more blows would all come before they have begun.
+const MAX_BLOWS_OF_SLOW_STARTERS: usize = 3;
 
 /// A kind of run, with what becomes of it when nobody disturbs it.
 pub(super) struct Kind {
@@ -26,6 +28,7 @@ pub(super) struct Kind {
     undisturbed: Vec<Kept>,
     /// How often it lives in a round: those that take a moment live more often.
     pub(super) n_lives: usize,
+    max_blows: usize,
 }
 
 /// How a kind of run is brought to its end.
@@ -171,11 +174,16 @@ impl Kind {
             time: Duration::ZERO,
             undisturbed: Vec::new(),
             n_lives: 1,
+            max_blows: MAX_BLOWS,
         }
     }
 
     pub(super) fn expecting(self, expected: Expected) -> Self {
         Self { expected, ..self }
+    }
+
+    pub(super) fn slow_to_start(self) -> Self {
+        Self { max_blows: MAX_BLOWS_OF_SLOW_STARTERS, ..self }
     }
 
     fn often(self) -> Self {
@@ -203,7 +211,7 @@ impl Kind {
         match &self.drive {
             Drive::ByHand => by_hand::live(lab, out, self.name, Some((chance, tally))),
             Drive::Commands { .. } => {
-                let n_blows = 1 + chance.below(MAX_BLOWS);
+                let n_blows = 1 + chance.below(self.max_blows);
                 let longest = self.time.mul_f64(2.0 / (1 + n_blows) as f64);
                 for _ in 0..n_blows {
                     self.start(lab, out).disturb(self.name, longest, chance, tally);

@@ -12,8 +12,8 @@ const FOLDER: &str = "\
 import sys, luminary
 def sphere(solutions):
     return -(solutions**2).sum(axis=1), solutions[:, :2]
-luminary.run(sphere, solution_dim=4, ranges=[(-2, 2), (-2, 2)], dims=[10, 10], iterations=400, emitters=2, batch_size=6,
-             threshold_min=-100, learning_rate=0.1, checkpoint_every=30, seed=3, run_folder=sys.argv[1])
+luminary.run(sphere, solution_dim=4, ranges=[(-2, 2), (-2, 2)], dims=[10, 10], iterations=1500, emitters=2, batch_size=6,
+             threshold_min=-100, learning_rate=0.1, checkpoint_every=100, seed=3, run_folder=sys.argv[1])
 ";
 
 /// In a checkpoint file; a table of the elites is what is compared.
@@ -22,8 +22,8 @@ import os, sys, luminary
 def sphere(solutions):
     return -(solutions**2).sum(axis=1), solutions[:, :2]
 os.makedirs(sys.argv[1], exist_ok=True)
-result = luminary.run(sphere, solution_dim=4, ranges=[(-2, 2), (-2, 2)], dims=[10, 10], iterations=400, emitters=2,
-                      batch_size=6, threshold_min=-100, learning_rate=0.1, checkpoint_every=30, seed=3,
+result = luminary.run(sphere, solution_dim=4, ranges=[(-2, 2), (-2, 2)], dims=[10, 10], iterations=1500, emitters=2,
+                      batch_size=6, threshold_min=-100, learning_rate=0.1, checkpoint_every=100, seed=3,
                       checkpoint=sys.argv[1] + '/run.ckpt')
 data = result.archive.data()
 rows = [','.join(float(x).hex() for x in (*data['solution'][i], data['objective'][i], data['threshold'][i], data['index'][i]))
@@ -39,7 +39,7 @@ from concurrent.futures import ThreadPoolExecutor
 def sphere(solution):
     return -(solution**2).sum(), solution[:2]
 with ThreadPoolExecutor(3) as pool:
-    luminary.run(sphere, solution_dim=4, ranges=[(-2, 2), (-2, 2)], dims=[10, 10], iterations=40, emitters=2, batch_size=6,
+    luminary.run(sphere, solution_dim=4, ranges=[(-2, 2), (-2, 2)], dims=[10, 10], iterations=80, emitters=2, batch_size=6,
                  threshold_min=-100, learning_rate=0.1, checkpoint_every=5, seed=3, run_folder=sys.argv[1], engine=pool,
                  order='completion', in_flight=5, rows_per_task=2)
 ";
@@ -55,12 +55,13 @@ pub(super) fn kinds(lab: &Lab, python: &str) -> Vec<Kind> {
         go_on: module(python, &["resume", "--engine", "2", "--quiet"]),
         marker: "manifest.json",
     };
-    vec![
+    let kinds = [
         Kind::new("Python, run folder", script("folder.py")),
         Kind::new("Python, checkpoint", script("checkpoint.py")),
         Kind::new("Python, asynchronous", script("asynchronous.py")).expecting(Expected::ItsJournal),
         Kind::new("cluster driver", engine).expecting(Expected::AsUndisturbed(Journals::AnyOrder)),
-    ]
+    ];
+    kinds.into_iter().map(Kind::slow_to_start).collect()
 }
 
 fn script(python: &str, name: &str) -> Words {
