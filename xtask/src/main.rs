@@ -3,6 +3,7 @@
 
 mod chromium;
 mod debian;
+mod fuzz;
 mod node;
 mod process;
 mod python;
@@ -24,6 +25,7 @@ commands:
   tidy             the project's own rules about its files
   torture          kills runs of every kind at random moments and compares what becomes of them:
                    --minutes 60 for an hour, --seed 7 for the same kills again
+  fuzz [name ...]  reads what nobody wrote, guided by coverage (libFuzzer); --seconds 60 for a minute each
   bench [name]     benchmarks: engine (default) prints trials with the share of time per stage,
                    limits holds each stage beside what the machine can do,
                    trial runs one algorithm on one domain, pyribs compares whole runs of the Python package with
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         ["build", "web"] => node::build(),
         ["tidy"] => tidy::check(),
         ["torture", rest @ ..] => torture::torture(rest),
+        ["fuzz", rest @ ..] => fuzz::fuzz(rest),
         ["bench", "pyribs"] => python::bench("compare_ribs.py"),
         ["bench", "cluster"] => python::bench("cluster.py"),
         ["bench", "archives"] => python::bench("compare_archives.py"),

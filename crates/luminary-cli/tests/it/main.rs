@@ -5,6 +5,8 @@ mod archives;
 mod by_hand;
 mod configs;
 #[cfg(unix)]
+mod crowd;
+#[cfg(unix)]
 mod debugger;
 #[cfg(unix)]
 mod elite;
@@ -19,6 +21,8 @@ mod figures;
 #[cfg(unix)]
 mod first_hour;
 mod folder;
+#[cfg(unix)]
+mod full_disk;
 #[cfg(unix)]
 mod hosts;
 mod kill;

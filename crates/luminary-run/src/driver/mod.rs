@@ -22,15 +22,18 @@ use crate::export;
 #[cfg(unix)]
 use crate::external::Crew;
 use crate::folder::live::clear_live;
-use crate::folder::{CheckpointFileError, JOURNAL, Manifest, MeasuresSeen, RunFolder, SUMMARY, State};
+use crate::folder::{
+    CheckpointFileError, JOURNAL, Manifest, MeasuresSeen, MetricsRow, RunFolder, SUMMARY, State,
+};
 use crate::start::Elites;
 use crate::stop::StopFlag;
 use crate::summary::Summary;
 pub use broadcast::{Broadcast, Moment, Wish};
 pub use ledger::{FirstBatch, InARow, Ledger, Watched};
 use recorder::Recorder;
-pub(crate) use restore::begin;
+use restore::open_metrics;
 pub use restore::{Restored, restore, resume};
+pub(crate) use restore::begin;
 pub use results::{state_of, write_results};
 
 /// What an observer of a run sees after each iteration.
@@ -115,6 +118,9 @@ pub struct Run {
     scheduler: Scheduler,
     seconds_before: f64,
     measures_seen: MeasuresSeen,
+    /// Iterations in the newest checkpoint, and the lines of the log that the journal has led to since.
+    iteration_saved: u64,
+    replayed: Vec<MetricsRow>,
     notes: Vec<Note>,
     evaluator: Option<Evaluator>,
     place: Place,
@@ -152,6 +158,8 @@ impl Run {
             scheduler,
             seconds_before: 0.0,
             measures_seen: MeasuresSeen::default(),
+            iteration_saved: 0,
+            replayed: Vec::new(),
             notes: Vec::new(),
             evaluator,
             place,
@@ -193,7 +201,8 @@ impl Run {
             checkpoints.clear().map_err(RunError::io("clear", checkpoints.folder()))?;
             folder.remove(JOURNAL)?;
         }
-        let Restored { scheduler, seconds, measures_seen, damaged, .. } = resume(&folder, &manifest.config)?;
+        let Restored { scheduler, seconds, measures_seen, iteration_saved, replayed, damaged, .. } =
+            resume(&folder, &manifest.config)?;
         if is_changed {
             folder.write_manifest(&manifest)?;
         }
@@ -205,6 +214,8 @@ impl Run {
             scheduler,
             seconds_before: seconds,
             measures_seen,
+            iteration_saved,
+            replayed,
             notes: damaged.into_iter().map(Note::DamagedCheckpoint).collect(),
             evaluator: None,
             place,
@@ -263,7 +274,7 @@ impl Run {
         stop: &StopFlag,
         watch: &mut dyn Watch,
     ) -> Result<Summary, RunError> {
-        let log = self.folder.metrics(self.scheduler.iterations())?;
+        let log = open_metrics(&self.folder, self.iteration_saved, &self.replayed)?;
         let first_batch = if self.scheduler.evaluations() == 0 { FirstBatch::Due } else { FirstBatch::Past };
         let seen = std::mem::take(&mut self.measures_seen);
         let iteration = self.scheduler.iterations();

@@ -67,7 +67,7 @@ impl Life {
     }
 }
 
-fn config(life: Life, iterations: u64) -> RunConfig {
+pub(crate) fn config(life: Life, iterations: u64) -> RunConfig {
     let from = match life {
         Life::Started => format!("from = ['{}/tests/faults/start.csv']\n", env!("CARGO_MANIFEST_DIR")),
         _ => String::new(),
@@ -118,7 +118,7 @@ impl Evaluate for Moody {
     }
 }
 
-fn value(solution: &[f64]) -> (f64, [f64; 2]) {
+pub(crate) fn value(solution: &[f64]) -> (f64, [f64; 2]) {
     let squares: f64 = solution.iter().map(|x| x * x).sum();
     (-squares, [solution[0].clamp(-1.0, 1.0), solution[1].clamp(-1.0, 1.0)])
 }

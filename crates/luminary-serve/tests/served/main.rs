@@ -5,4 +5,5 @@ mod answers;
 mod control;
 mod live;
 mod past;
+mod requests;
 mod safety;
