@@ -22,7 +22,6 @@ mod folder;
 #[cfg(unix)]
 mod hosts;
 mod kill;
-#[cfg(feature = "lsi")]
 mod lsi;
 #[cfg(unix)]
 mod minimise;
