@@ -18,7 +18,8 @@ const USAGE: &str = "usage: cargo xtask <command>
 
 commands:
   test             everything that must hold: formatting, lints, tests, docs, Python
-  test rust        the same without Python and the page of the live view
+  test rust        the same without the image generators, Python and the page of the live view
+  test lsi         the image generators alone
   test python      the Python package alone
   test web         the page of the live view alone, in Chromium
   build web        the page of the live view from its sources; the built files are committed
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["test"] => test::all(),
         ["test", "rust"] => test::rust(),
+        ["test", "lsi"] => test::lsi(),
         ["test", "python"] => python::test(),
         ["test", "web"] => node::test(),
         ["build", "web"] => node::build(),

@@ -26,7 +26,6 @@ mod full_disk;
 #[cfg(unix)]
 mod hosts;
 mod kill;
-#[cfg(feature = "lsi")]
 mod lsi;
 #[cfg(unix)]
 mod minimise;

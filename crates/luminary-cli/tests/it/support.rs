@@ -57,6 +57,17 @@ impl Lab {
         command
     }
 
+    /// A copy of the program in a folder of its own, `alone`, with no other programs on the path.
+    pub(crate) fn command_alone(&self) -> Command {
+        let folder = self.path("alone");
+        fs::create_dir(&folder).unwrap();
+        let program = folder.join("luminary");
+        fs::copy(env!("CARGO_BIN_EXE_luminary"), &program).unwrap();
+        let mut command = Command::new(program);
+        command.current_dir(self.folder.path()).stdin(Stdio::null()).env("PATH", folder);
+        command
+    }
+
     /// Runs the program to its end.
     pub(crate) fn call(&self, args: &[&str]) -> Answer {
         Answer::of(self.command().args(args).output().unwrap())

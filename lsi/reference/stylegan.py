@@ -1,6 +1,6 @@
 """StyleGAN, written out plainly as a reference for the parity tests.
 
-Tensors have the names that crates/luminary-lsi loads. `fused_from` is the size from which upsampling is fused into the
+Tensors have the names that luminary-lsi loads. `fused_from` is the size from which upsampling is fused into the
 convolution: 128 in the official network.
 """
 

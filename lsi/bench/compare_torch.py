@@ -1,7 +1,7 @@
 """Times the networks beside PyTorch, one thread each, in turns, and prints a table.
 
-    cargo build --release -p luminary-lsi --example network_speed
-    python compare_torch.py ../../../target/release/examples/network_speed [--faces FOLDER] [--repeats 3]
+    cargo build --release --manifest-path lsi/Cargo.toml --example network_speed
+    python compare_torch.py ../../target/release/examples/network_speed [--faces FOLDER] [--repeats 3]
 
 Needs torch, safetensors and packaging. The small models are the committed ones; StyleGAN and StyleGAN2 at 256 pixels have random
 weights; MobileStyleGAN is there if FOLDER holds what `luminary lsi fetch faces` made. PyTorch runs the plain

