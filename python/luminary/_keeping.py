@@ -66,6 +66,9 @@ class File:
         """Whether there was a value before; if tickets are out, nobody knows of those that were told."""
         return search.evaluations > 0 or bool(search.outstanding())
 
+    def note_task(self, n_rows, seconds, n_workers):
+        """Nobody is told how long evaluations take."""
+
     def save(self, search, seconds):
         if self.path is not None:
             search.save(self.path)
@@ -107,6 +110,10 @@ class Folder:
     def has_values(self, search):
         """Whether there was a value before."""
         return search.evaluations > 0 or self.native.has_values()
+
+    def note_task(self, n_rows, seconds, n_workers):
+        """Counts rows that took so many seconds together, for those who look at the run."""
+        self.native.note_task(n_rows, seconds, n_workers)
 
     def save(self, search, seconds):
         self.native.checkpoint(search._native, seconds)

@@ -42,18 +42,23 @@ class ProgramJob(Job):
         return answers
 
 
-def create(config, settings=(), out=None):
-    """Makes the folder of a run that a configuration file describes; returns its path.
+def create(config, settings=(), out=None, n_rows_out=1):
+    """Makes the folder of a run that a configuration file describes.
 
     Args:
         config: The file.
         settings: Pairs of keys and values that win over the file's, such as ``("run.seed", "1")``.
         out: The folder; that of the file by default.
+        n_rows_out: How many rows will be out at the same time, from which ``run.over_issue`` follows unless it is given.
+
+    Returns:
+        The path of the folder, and the over-issue if one was chosen.
 
     Raises:
         ValueError: A configuration without a program, or that is wrong otherwise.
     """
-    return Path(NativeFolder.create_from_file(config, list(settings), out))
+    path, over_issue = NativeFolder.create_from_file(config, list(settings), out, n_rows_out)
+    return Path(path), over_issue
 
 
 def go_on(folder, engine, *, iterations=None, rows_per_task="auto", in_flight=None, progress=False):

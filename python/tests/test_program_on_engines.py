@@ -123,6 +123,21 @@ def test_dask_workers_keep_one_process_of_the_program_each(lab):
     assert len(list((lab / "pids").iterdir())) == 2
 
 
+def test_over_issue_is_chosen_for_the_workers_unless_the_configuration_says_it(lab):
+    settings = ["--set", "run.order=completion", "--set", "run.iterations=2"]
+    for out, workers, more, expected in [
+        ("few", "2", [], 1.0),
+        ("many", "3", [], 1.25),
+        ("given", "3", ["--set", "run.over_issue=1.5"], 1.5),
+    ]:
+        python_program(lab, "run", "config.toml", "--engine", workers, "--out", out, "--quiet", *settings, *more)
+        run = luminary.load(lab / out)
+        assert run.iterations == 2 and run.over_issue == expected
+    # It is the run's own from now on, however many workers go on with it.
+    python_program(lab, "resume", "many", "--engine", "1", "--iterations", "3", "--quiet")
+    assert luminary.load(lab / "many").over_issue == 1.25
+
+
 def test_what_is_wrong_is_said_and_leaves_nothing_behind(lab, monkeypatch, capsys):
     monkeypatch.chdir(lab)
     for arguments, word in [

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use luminary::scheduler::TicketId;
+use luminary::scheduler::{Order, TicketId};
 use luminary_run::RunError;
 use luminary_run::by_hand::ByHand;
 use luminary_run::config::{ConfigFileError, Override, ProblemConfig, RunConfig, Source};
-use luminary_run::driver::{Broadcast, Ledger, Restored, Wish, resume, state_of, write_results};
+use luminary_run::driver::{Broadcast, Ledger, Moment, Restored, Wish, resume, state_of, write_results};
 use luminary_run::folder::{
     Failure, JOURNAL, Journal, METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY,
     State, differences,
@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 
 use crate::books::Books;
 use crate::convert::{OrRaise, lock, slice};
-use crate::run::NativeRun;
+use crate::run::{NativeRun, over_issue};
 
 /// A run folder that this process works on, until it is closed.
 #[pyclass(frozen, module = "luminary._native", name = "NativeFolder")]
@@ -100,14 +100,16 @@ impl NativeFolder {
     }
 
     /// Makes the folder of a run that a configuration file describes, whose program is evaluated by others; returns its
-    /// path, which the file may name. Settings are pairs of keys and values that win over the file's.
+    /// path, which the file may name. Settings are pairs of keys and values that win over the file's. The over-issue is
+    /// chosen for this many rows out at the same time unless it is given, and returned if it was.
     #[staticmethod]
     fn create_from_file(
         py: Python<'_>,
         config: PathBuf,
         settings: Vec<(String, String)>,
         out: Option<PathBuf>,
-    ) -> PyResult<PathBuf> {
+        n_rows_out: u64,
+    ) -> PyResult<(PathBuf, Option<f64>)> {
         py.detach(|| {
             let text = std::fs::read_to_string(&config).map_err(RunError::io("read", &config)).or_raise()?;
             let name = config.display().to_string();
@@ -115,7 +117,7 @@ impl NativeFolder {
             let given = |(key, value): &(String, String)| Override::new(format!("--set {key}={value}"), key, value);
             let overrides: Vec<Override> = settings.iter().map(given).collect();
             let wrong = |error: ConfigFileError| PyValueError::new_err(error.to_string());
-            let resolved = RunConfig::read(source, &overrides).map_err(wrong)?;
+            let mut resolved = RunConfig::read(source, &overrides).map_err(wrong)?;
             let named = RunConfig::read_out(source, &overrides).map_err(wrong)?.map(PathBuf::from);
             let missing =
                 || PyValueError::new_err("run.out: expected a run folder in the file or as `--out`, found none");
@@ -124,8 +126,13 @@ impl NativeFolder {
                 let message = format!("{name}: expected a section [evaluator], found {}", resolved.problem.title());
                 return Err(PyValueError::new_err(message));
             }
+            let is_given = RunConfig::gives_over_issue(source, &overrides).map_err(wrong)?;
+            let chosen = if is_given { None } else { resolved.over_issue_for(n_rows_out) };
+            if let Some(over_issue) = chosen {
+                resolved.run.order = Order::Completion { over_issue };
+            }
             ByHand::create(&out, &resolved).or_raise()?;
-            Ok(out)
+            Ok((out, chosen))
         })
     }
 
@@ -176,6 +183,12 @@ impl NativeFolder {
         py.detach(|| Ok(Manifest::read(&path).or_raise()?.config.run.seed))
     }
 
+    /// The over-issue of the run in a folder; absent in rows order.
+    #[staticmethod]
+    fn over_issue_of(py: Python<'_>, path: PathBuf) -> PyResult<Option<f64>> {
+        py.detach(|| Ok(over_issue(Manifest::read(&path).or_raise()?.config.run.order)))
+    }
+
     /// Appends the figures of a run to the log.
     fn append(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
         py.detach(|| {
@@ -192,7 +205,8 @@ impl NativeFolder {
             let mut wish = Wish::GoOn;
             run.slot().with(|scheduler| {
                 self.with_open(|open| {
-                    wish = open.broadcast.look(Instant::now(), &open.folder, scheduler, seconds);
+                    let moment = Moment { scheduler, ledger: &self.ledger, seconds };
+                    wish = open.broadcast.look(Instant::now(), &open.folder, &moment);
                     Ok(())
                 })
             })??;
@@ -219,6 +233,8 @@ impl NativeFolder {
                 let state = cause.map_or_else(|| state_of(&self.config, scheduler), |cause| State::Failed { cause });
                 let seen = origin.measures_seen.as_ref();
                 self.with_open(|open| {
+                    let moment = Moment { scheduler, ledger: &self.ledger, seconds };
+                    open.broadcast.remember(&open.folder, &moment);
                     open.folder.save(scheduler, seconds, &origin, &open.log)?;
                     write_results(&open.folder, &self.config, scheduler, seconds, seen, state).map(drop)
                 })
@@ -260,6 +276,14 @@ impl NativeFolder {
             failures.record(&Failure { ticket, seed, solution, kind, cause, output: &output });
             Ok(())
         })
+    }
+
+    /// Counts rows that took so many seconds together, with so many workers at work.
+    fn note_task(&self, py: Python<'_>, n_rows: u64, seconds: f64, n_workers: usize) {
+        py.detach(|| {
+            self.ledger.note_duration(seconds / n_rows.max(1) as f64, n_rows);
+            self.ledger.note_workers(n_workers);
+        });
     }
 
     /// Lets other processes work on the folder.

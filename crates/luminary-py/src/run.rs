@@ -7,7 +7,7 @@ use luminary::archive::{Batch, ExtraColumn};
 use luminary::error::CallError;
 use luminary::preset::Preset;
 use luminary::problem::{Evaluate, ProblemSpec};
-use luminary::scheduler::{Call, Scheduler, TicketId, Values};
+use luminary::scheduler::{Call, Order, Scheduler, TicketId, Values};
 use luminary_run::config::{Goal, RunConfig};
 use luminary_run::driver::{FirstBatch, Ledger};
 use luminary_run::elite::{Choice, find};
@@ -261,6 +261,17 @@ impl NativeRun {
         self.read(py, |scheduler| scheduler.config().seed)
     }
 
+    /// The factor of rows that emitters draw beyond those that they learn from; absent in rows order.
+    #[getter]
+    fn over_issue(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.read(py, |scheduler| over_issue(scheduler.config().order))
+    }
+
+    /// The over-issue that suits so many rows out at the same time, if it is more than none.
+    fn over_issue_for(&self, n_rows_out: u64) -> Option<f64> {
+        self.config.as_ref()?.over_issue_for(n_rows_out)
+    }
+
     /// Rows without a value, by cause.
     fn failures(&self, py: Python<'_>) -> PyResult<Vec<(String, u64)>> {
         let owned = |(cause, count): (&str, u64)| (cause.to_owned(), count);
@@ -334,6 +345,14 @@ impl NativeRun {
 /// The books of a run without a folder.
 fn nowhere() -> Ledger {
     Ledger::new(Arc::new(FailureLog::nowhere()), 0, MeasuresSeen::default())
+}
+
+/// How much more an order draws than is learnt from; absent in rows order.
+pub(crate) fn over_issue(order: Order) -> Option<f64> {
+    match order {
+        Order::Rows => None,
+        Order::Completion { over_issue } => Some(over_issue),
+    }
 }
 
 /// Name of a class, its arguments, and the native archive inside.

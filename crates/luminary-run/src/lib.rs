@@ -44,7 +44,8 @@ pub mod elite;
 pub mod sweep;
 pub mod text;
 pub mod error;
-#[cfg(test)]
-mod fuzz;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
 
 pub use error::RunError;

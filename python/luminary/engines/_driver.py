@@ -70,9 +70,12 @@ class Driver:
         has_values: Whether there was a value before.
         give_up_after: Evaluations in a row without a value that end the run.
         on_failure: Called with the ticket and its :class:`Failure` when it happens.
+        on_done: Called with the rows of a task, the seconds that it took and how many workers there are; None for nobody.
     """
 
-    def __init__(self, search, engine, *, rows_per_task, in_flight, time_limit, retries, has_values, give_up_after, on_failure):
+    def __init__(
+        self, search, engine, *, rows_per_task, in_flight, time_limit, retries, has_values, give_up_after, on_failure, on_done=None
+    ):
         self.search = search
         self.engine = engine
         self.rows = RowsPerTask(rows_per_task)
@@ -81,6 +84,7 @@ class Driver:
         self.max_deaths = 2 if retries is None else retries
         self.max_faults = 0 if retries is None else retries
         self.on_failure = on_failure
+        self.on_done = on_done
         self._patience = NativePatience(give_up_after)
         self.load = Load()
         self._id = uuid.uuid4().hex[:8]
@@ -191,6 +195,8 @@ class Driver:
             self._lost_in_a_row = 0
             self.rows.note(len(task.entries), outcome.seconds)
             self.load.note_task(len(task.entries), outcome.seconds)
+            if self.on_done is not None:
+                self.on_done(len(task.entries), outcome.seconds, self.load.n_slots)
             rows = zip(task.entries, outcome.answers)
         else:
             self._note_loss(outcome)

@@ -24,6 +24,7 @@ mod fit;
 mod floats;
 mod goal;
 mod names;
+mod over_issue;
 mod problem;
 mod render;
 mod resolve;

@@ -2,11 +2,13 @@
 //! what the evaluator has to say.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results};
 use luminary::scheduler::{Call, NOT_FINITE};
 
-use crate::folder::{Failure, FailureLog, MeasuresSeen};
+use crate::evaluate::Stopwatch;
+use crate::folder::{Durations, Failure, FailureLog, MeasuresSeen};
 use crate::patience::{NoValues, Patience};
 
 /// The books of a run, shared by whoever evaluates and whoever records.
@@ -14,6 +16,7 @@ use crate::patience::{NoValues, Patience};
 pub struct Ledger {
     pages: Arc<Mutex<Pages>>,
     failures: Arc<FailureLog>,
+    stopwatch: Stopwatch,
 }
 
 #[derive(Debug)]
@@ -23,6 +26,10 @@ struct Pages {
     /// Iterations done.
     iteration: u64,
     measures_seen: MeasuresSeen,
+    /// How long evaluations took in this process.
+    durations: Durations,
+    /// Workers that evaluate, if somebody has counted them.
+    workers: Option<usize>,
     /// What the evaluator had to say and nobody has written down yet.
     notes: Vec<String>,
 }
@@ -50,9 +57,21 @@ pub enum InARow {
 impl Ledger {
     /// Books that go on where a run is.
     pub fn new(failures: Arc<FailureLog>, iteration: u64, measures_seen: MeasuresSeen) -> Self {
-        let first_batch = FirstBatch::Past;
-        let pages = Pages { first_batch, in_a_row: InARow::Elsewhere, iteration, measures_seen, notes: Vec::new() };
-        Self { pages: Arc::new(Mutex::new(pages)), failures }
+        let pages = Pages {
+            first_batch: FirstBatch::Past,
+            in_a_row: InARow::Elsewhere,
+            iteration,
+            measures_seen,
+            durations: Durations::NONE,
+            workers: None,
+            notes: Vec::new(),
+        };
+        Self { pages: Arc::new(Mutex::new(pages)), failures, stopwatch: Stopwatch::default() }
+    }
+
+    /// The same, with the stopwatch that the evaluator measures its rows by.
+    pub(crate) fn with_stopwatch(self, stopwatch: Stopwatch) -> Self {
+        Self { stopwatch, ..self }
     }
 
     /// Ends the run from now on when batches bring no values.
@@ -82,6 +101,26 @@ impl Ledger {
         self.pages().measures_seen.note_call(bounds, call);
     }
 
+    /// How long evaluations took in this process.
+    pub fn durations(&self) -> Durations {
+        self.pages().durations.clone()
+    }
+
+    /// Workers that evaluate, if somebody has counted them.
+    pub fn workers(&self) -> Option<usize> {
+        self.pages().workers
+    }
+
+    /// Says how many workers evaluate now.
+    pub fn note_workers(&self, n_workers: usize) {
+        self.pages().workers = Some(n_workers);
+    }
+
+    /// Counts evaluations that took this many seconds each.
+    pub fn note_duration(&self, seconds: f64, n_rows: u64) {
+        self.pages().durations.note(seconds, n_rows);
+    }
+
     /// The log of rows without a value.
     pub fn failures(&self) -> &FailureLog {
         &self.failures
@@ -94,6 +133,16 @@ impl Ledger {
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Enters how long the rows of a batch took: what their evaluator has measured, or else the time of the batch, shared.
+    fn enter_durations(&self, seconds: f64, n_rows: u64) {
+        let measured = self.stopwatch.take();
+        let mut pages = self.pages();
+        match measured.total() > 0 {
+            true => pages.durations.add(&measured),
+            false => pages.durations.note(seconds / n_rows.max(1) as f64, n_rows),
+        }
     }
 
     /// Enters a batch that was evaluated.
@@ -177,9 +226,12 @@ impl Evaluate for Watched<'_> {
     fn evaluate(&mut self, request: &Request<'_>, results: &mut Results) -> Result<(), EvaluateError> {
         let iteration = self.ledger.pages().iteration;
         self.ledger.failures.begin_batch(iteration + 1);
+        let start = Instant::now();
         let evaluated = self.evaluator.evaluate(request, results);
+        let seconds = start.elapsed().as_secs_f64();
         let notes = self.evaluator.take_notes();
         self.ledger.pages().notes.extend(notes);
+        self.ledger.enter_durations(seconds, request.n_rows as u64);
         evaluated?;
         let entered = self.ledger.enter(&self.spec, request, results);
         entered.map_err(|error| EvaluateError::Failed(Box::new(error)))

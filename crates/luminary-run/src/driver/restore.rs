@@ -34,24 +34,12 @@ pub struct Restored {
 }
 
 impl Restored {
-    /// Opens the metrics log where the run is. A call is in the journal before its line is in the log, and the log is not
-    /// synced with it: a line that is missing after the checkpoint follows from the journal.
+    /// Opens the metrics log where the run is.
     ///
     /// # Errors
     /// When the folder cannot be read or written.
     pub fn open_log(&self, folder: &RunFolder) -> Result<MetricsLog, RunError> {
-        let path = folder.file(METRICS);
-        let rows = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
-        let iterations = rows.iter().map(|row| row.iteration).filter(|&iteration| iteration > self.iteration_saved);
-        if let Some(last) =
-            self.replayed.last().filter(|_| iterations.eq(self.replayed.iter().map(|row| row.iteration)))
-        {
-            return folder.metrics(last.iteration);
-        }
-        let mut log = folder.metrics(self.iteration_saved)?;
-        let appended = self.replayed.iter().try_for_each(|row| log.append(row));
-        appended.map_err(RunError::io("append to", &path))?;
-        Ok(log)
+        open_metrics(folder, self.iteration_saved, &self.replayed)
     }
 }
 
@@ -108,6 +96,25 @@ fn restore_if(
     };
     replay(disk, &folder.join(JOURNAL), &mut scheduler, &mut look)?;
     Ok(Restored { scheduler, seconds, measures_seen, iteration_saved, replayed, n_calls_saved, damaged })
+}
+
+/// Opens the metrics log of a run that was restored. A call is in the journal before its line is in the log, and the log
+/// is not synced with it: a line that is missing after the checkpoint follows from the journal.
+pub(crate) fn open_metrics(
+    folder: &RunFolder,
+    iteration_saved: u64,
+    replayed: &[MetricsRow],
+) -> Result<MetricsLog, RunError> {
+    let path = folder.file(METRICS);
+    let rows = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
+    let iterations = rows.iter().map(|row| row.iteration).filter(|&iteration| iteration > iteration_saved);
+    if let Some(last) = replayed.last().filter(|_| iterations.eq(replayed.iter().map(|row| row.iteration))) {
+        return folder.metrics(last.iteration);
+    }
+    let mut log = folder.metrics(iteration_saved)?;
+    let appended = replayed.iter().try_for_each(|row| log.append(row));
+    appended.map_err(RunError::io("append to", &path))?;
+    Ok(log)
 }
 
 /// That a checkpoint is of the run that the manifest describes: neither was exchanged or edited.

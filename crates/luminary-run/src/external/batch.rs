@@ -1,6 +1,7 @@
 //! One batch under way: what is still to be evaluated, what has been, and what to do about failures.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use super::config::{ExternalConfig, OnFailure, Shape};
 use super::error::ExternalError;
@@ -146,6 +147,11 @@ impl<'a> Batch<'a> {
                 Some(fault) => self.fail_row(row, fault, None),
             }
         }
+    }
+
+    /// Notes how long the rows of an answer took together.
+    pub(super) fn took(&mut self, time: Duration, n_rows: usize) {
+        self.report.durations.note(time.as_secs_f64() / n_rows.max(1) as f64, n_rows as u64);
     }
 
     /// Takes the values of a good row: objective, measures, extras and, if asked for, the Jacobian.

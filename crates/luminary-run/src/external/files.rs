@@ -67,6 +67,7 @@ struct Evaluation {
     process: Process,
     row: usize,
     folder: PathBuf,
+    started: Instant,
     deadline: Option<Instant>,
     last_look: Instant,
 }
@@ -177,7 +178,7 @@ impl FilesWorker {
         }
         let (limit, _) = self.config.limit_for(1);
         let deadline = now.checked_add(limit);
-        Ok(spawned.map(|process| Evaluation { process, row, folder, deadline, last_look: now }))
+        Ok(spawned.map(|process| Evaluation { process, row, folder, started: now, deadline, last_look: now }))
     }
 
     fn params_text(&self, row: usize, batch: &Batch<'_>) -> Vec<u8> {
@@ -299,6 +300,7 @@ impl Worker for FilesWorker {
         evaluation.last_look = now;
         evaluation.process.drain_output();
         if evaluation.process.has_ended() {
+            batch.took(now.saturating_duration_since(evaluation.started), 1);
             match self.verdict(&mut evaluation, batch) {
                 Ok(()) => remove_folder(&evaluation.folder),
                 Err(fault) => self.fail(evaluation, fault, batch),

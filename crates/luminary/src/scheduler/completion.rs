@@ -375,6 +375,7 @@ impl Protocol {
         drawn.tell(source, elites_of(&*parts.archive, parts.result.as_deref()));
         lane.generation += 1;
         lane.has_gradients = false;
+        self.places.note(emitter, parts.emitters.len(), drawn.measures(), drawn.status());
         let turn = Turn {
             n_emitted: drawn.n_counted(),
             n_accepted: drawn.n_accepted(),

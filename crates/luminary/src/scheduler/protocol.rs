@@ -17,6 +17,7 @@ use super::config::{InitialPopulation, SchedulerConfig};
 use super::failures::Failures;
 use super::memory::Memory;
 use super::parallel::{self, Threads};
+use super::places::Places;
 use super::precision::Precision;
 use super::rows::Round;
 use super::run::{Observer, Stage};
@@ -83,6 +84,7 @@ pub struct Protocol {
     pub(super) completion: Completion,
     pub(super) memory: Memory,
     pub(super) failures: Failures,
+    pub(super) places: Places,
 }
 
 /// Where a run stands.
@@ -197,6 +199,7 @@ impl Protocol {
             completion: Completion::new(n_emitters),
             memory: Memory::default(),
             failures: Failures::default(),
+            places: Places::default(),
         })
     }
 

@@ -274,6 +274,10 @@ impl Protocol {
         };
         let elites = elites_of(&*parts.archive, parts.result.as_deref());
         learn(self.threads, elites, parts.emitters, rows, &feedback, observer);
+        for (i, rows) in rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+            let own = &measures[rows.start * k..rows.end * k];
+            self.places.note(i, parts.emitters.len(), own, &report.status[rows.clone()]);
+        }
         if self.active.are_all() {
             return;
         }
