@@ -34,7 +34,7 @@ impl Owners {
         // Emitters that began with other rows show in the sum. It may hold the gradients of an iteration that is not over.
         let n_whole = scheduler.iterations() * of_iteration.len() as u64;
         let n_more = scheduler.evaluations().checked_sub(n_whole)?;
-        let n_initial = config.initial.map_or(0, |initial| initial.n_solutions as u64);
+        let n_initial = config.initial.as_ref().map_or(0, |initial| initial.n_solutions as u64);
         (n_more == 0 || n_more == n_gradients).then_some(Self { n_initial, of_iteration })
     }
 
