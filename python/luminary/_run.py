@@ -6,15 +6,14 @@ from pathlib import Path
 
 from luminary._elite import one_elite
 from luminary._evaluator import Evaluator
-from luminary._keeping import Saving
+from luminary._keeping import Saving, kept
 from luminary._native import presets as _native_presets
-from luminary._patience import NoValuesError
 from luminary._run_log import Log, close_all
 from luminary._run_result import RunResult
 from luminary._run_start import Plan, Start, check_gradients, in_folder, with_file
 from luminary._search import Run
 from luminary._serve import serve_beside, unused_folder
-from luminary.engines import EngineError, engine_of
+from luminary.engines import engine_of
 from luminary.engines._run_on import OnEngine, over_issue_words
 from luminary.engines._work import Job
 
@@ -168,31 +167,19 @@ def run(
         is_asked_to_stop = keeper.look(search, log.seconds)
         return (callback is not None and callback(search)) or is_asked_to_stop
 
-    cause = None
-    ended = None
     server = None
     try:
-        check_gradients(search, gradients)
-        server = serve_beside(run_folder) if serve else None
-        if on is None:
-            search._native.run(evaluator, iterations, after_iteration, keeper.native)
-        else:
-            on.run(search, evaluator, keeper, log, iterations, after_iteration, saving.tick)
-    except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
-        ended = error
-        if not isinstance(error, (EngineError, NoValuesError)):
-            raise
+        with kept(search, keeper, log, evaluator.failures):
+            check_gradients(search, gradients)
+            server = serve_beside(run_folder) if serve else None
+            if on is None:
+                search._native.run(evaluator, iterations, after_iteration, keeper.native)
+            else:
+                on.run(search, evaluator, keeper, log, iterations, after_iteration, saving.tick)
     finally:
-        # Also on Ctrl-C and on exceptions: nothing that was told is lost.
-        log.close()
-        keeper.finish(search, log.seconds, cause)
         if server is not None:
             server.close()
         close_all(loggers)
-    if ended is not None:
-        mended = "a new engine" if isinstance(ended, EngineError) else "a function that gives values"
-        raise type(ended)(f"{ended}; {keeper.how_to_go_on(search, mended)}") from (ended.__cause__ or ended)
     return RunResult(search.result_archive, search, log.rows, evaluator.failures, evaluator)
 
 

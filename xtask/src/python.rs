@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::process::{cargo, root, run};
-use crate::test::FEATURES;
 
 /// What the tests need besides the package itself: the optional packages, the tools, and the rival for comparisons.
 const TEST_PACKAGES: [&str; 19] = [
@@ -34,7 +33,7 @@ const TEST_PACKAGES: [&str; 19] = [
 pub(crate) fn test() -> Result<(), String> {
     install("dev")?;
     // As the Rust tests build it: other features would compile its dependencies again.
-    cargo(&["test", "--workspace", "--features", FEATURES, "--no-run"])?;
+    cargo(&["test", "--workspace", "--no-run"])?;
     let tests = ["-m", "pytest", "--quiet", "python/tests"];
     run(in_environment("python").args(tests).env("LUMINARY_PROGRAM", built_program("luminary")?))
 }

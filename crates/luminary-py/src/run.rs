@@ -9,9 +9,10 @@ use luminary::preset::Preset;
 use luminary::problem::{Evaluate, ProblemSpec};
 use luminary::scheduler::{Call, Order, Scheduler, TicketId, Values};
 use luminary_run::config::{Goal, RunConfig};
+use luminary_run::driver::{FirstBatch, Ledger};
 use luminary_run::elite::{Choice, find};
 use luminary_run::export;
-use luminary_run::folder::{Manifest, compare};
+use luminary_run::folder::{FailureLog, Manifest, MeasuresSeen, compare};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -144,15 +145,12 @@ impl NativeRun {
             solution_dim: scheduler.archive().solution_dim(),
             measure_bounds: scheduler.archive().measure_bounds().to_vec(),
         })?;
-        let mut evaluator = PythonEvaluator::new(&evaluator, spec)?;
+        let ledger = folder.map_or_else(nowhere, |folder| folder.ledger().clone());
+        let first_batch = if self.evaluations(py)? == 0 { FirstBatch::Due } else { FirstBatch::Past };
+        let mut evaluator = PythonEvaluator::new(&evaluator, spec, first_batch, ledger.clone())?;
         while self.iterations(py)? < iterations {
-            match folder.map(NativeFolder::ledger) {
-                Some(ledger) => {
-                    ledger.set_iteration(self.iterations(py)?);
-                    py.detach(|| self.iterate(&mut ledger.watch(&mut evaluator)))?;
-                }
-                None => py.detach(|| self.iterate(&mut evaluator))?,
-            }
+            ledger.set_iteration(self.iterations(py)?);
+            py.detach(|| self.iterate(&mut ledger.watch(&mut evaluator)))?;
             if after_iteration.call0()?.is_truthy()? {
                 break;
             }
@@ -280,6 +278,12 @@ impl NativeRun {
         self.read(py, |scheduler| scheduler.failures().by_cause().map(owned).collect())
     }
 
+    /// Measures of a solution.
+    #[getter]
+    fn measure_dim(&self, py: Python<'_>) -> PyResult<usize> {
+        self.read(py, |scheduler| scheduler.archive().measure_dim())
+    }
+
     /// Whether the next iteration starts with `ask_dqd`.
     #[getter]
     fn needs_gradients(&self, py: Python<'_>) -> PyResult<bool> {
@@ -336,6 +340,11 @@ impl NativeRun {
             Goal::Minimise => "minimise",
         }
     }
+}
+
+/// The books of a run without a folder.
+fn nowhere() -> Ledger {
+    Ledger::new(Arc::new(FailureLog::nowhere()), 0, MeasuresSeen::default())
 }
 
 /// How much more an order draws than is learnt from; absent in rows order.

@@ -54,7 +54,7 @@ class OnEngine:
     in_flight: int | None
     time_limit: float | None
     retries: int | None
-    give_up_after: int | None
+    give_up_after: int
 
     def __post_init__(self):
         # Said before anything begins.
@@ -92,9 +92,10 @@ class OnEngine:
                 in_flight=self.in_flight,
                 time_limit=self.time_limit,
                 retries=self.retries,
-                on_error=evaluator.on_error,
+                has_values=keeper.has_values(search),
                 give_up_after=self.give_up_after,
                 on_failure=on_failure,
+                on_done=keeper.note_task,
             )
             log.more = lambda: driver.load.words(driver.n_rows_out, search.failures)
             driver.run(iterations, after_iteration, on_tick)

@@ -384,6 +384,15 @@ impl ProblemConfig {
         !matches!(self, Self::Domain { .. } | Self::Custom { .. })
     }
 
+    /// Evaluations of its program in a row without a value that end a run, if one evaluates it.
+    pub fn give_up_after(&self) -> Option<usize> {
+        match self {
+            #[cfg(unix)]
+            Self::External { evaluator, .. } => Some(evaluator.give_up_after),
+            Self::Domain { .. } | Self::Custom { .. } => None,
+        }
+    }
+
     /// Like [`evaluator`](Self::evaluator), for a run: programs work in its folder and leave their failures there.
     ///
     /// # Errors
