@@ -1,6 +1,7 @@
 """Engines beside what one would write by hand, in one run: ratios, idle shares, and what limits a driver.
 
-`cargo xtask bench cluster` runs it. Names of parts as arguments run only those: pool, dask, ray, idle, virtual, driver.
+`cargo xtask bench cluster` runs it. Names of parts as arguments run only those: pool, dask, ray, idle,
+virtual, threshold, driver.
 """
 
 import os
@@ -15,12 +16,11 @@ import numpy as np
 from virtual_engine import VirtualEngine
 
 import luminary
-from luminary.engines import Done
-from luminary.engines._pool import LocalPool
 
 N_WORKERS = 2
 ROWS_BY_HAND = 22
 ITERATIONS = 5
+IDLE_ITERATIONS = 5
 SHAPE = {"solution_dim": 10, "ranges": [(-2, 2), (-2, 2)], "dims": [50, 50], "learning_rate": 0.01, "seed": 1}
 
 
@@ -42,21 +42,27 @@ def chunk(solutions):
     return [one_millisecond(solution) for solution in solutions]
 
 
-def log_normal(solution, seed):
-    """Takes 50 ms in the median, some far longer."""
-    time.sleep(0.05 * np.exp(1.5 * np.random.default_rng(seed).normal()))
-    return sphere(solution)
+class LogNormal:
+    """Sleeps for 50 ms in the median, some far longer, and writes down from when to when.
 
+    Args:
+        folder: Where each process keeps its times, by a clock that all processes of a machine share.
+    """
 
-class CountingPool(LocalPool):
-    """A pool that adds up how long its workers were busy."""
+    def __init__(self, folder):
+        self.folder = Path(folder)
 
-    busy = 0.0
+    def __call__(self, solution, seed):
+        begin = time.monotonic()
+        time.sleep(0.05 * np.exp(1.5 * np.random.default_rng(seed).normal()))
+        with (self.folder / str(os.getpid())).open("a") as file:
+            file.write(f"{begin} {time.monotonic()}\n")
+        return sphere(solution)
 
-    def wait(self, timeout):
-        outcomes = super().wait(timeout)
-        self.busy += sum(outcome.seconds for outcome in outcomes if isinstance(outcome, Done))
-        return outcomes
+    def seconds_busy(self, begin, end):
+        """How long all processes together were busy between two times."""
+        lines = [line.split() for file in self.folder.iterdir() for line in file.read_text().splitlines()]
+        return sum(max(0.0, min(end, float(stop)) - max(begin, float(start))) for start, stop in lines)
 
 
 def by_hand(call_all):
@@ -118,26 +124,45 @@ def ray():
 
 
 def idle():
-    """Real processes that sleep: the share of their time without work, after the first iteration."""
+    """Real processes that sleep: the share of their time without work, after the first iteration.
+
+    In completion order the run goes on for an iteration more than is counted: whoever still sleeps when it is stopped has written
+    nothing down.
+    """
     for order in ("rows", "completion"):
         marks = []
-        engine = CountingPool(8)
-        note = lambda run: marks.append((time.perf_counter(), engine.busy))
+        note = lambda run: marks.append(time.monotonic())
         settings = {**SHAPE, "emitters": 5, "batch_size": 36, "order": order}
-        luminary.run(log_normal, engine=engine, rows_per_task=1, iterations=6, callback=note, **settings)
-        (begin, before), (end, after) = marks[0], marks[-1]
-        share = 1 - (after - before) / (8 * (end - begin))
-        print(f"| 8 processes, 5 x 36 | {order} | {100 * share:.0f} |", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            evaluate = LogNormal(folder)
+            luminary.run(evaluate, engine=8, rows_per_task=1, iterations=IDLE_ITERATIONS + 3, callback=note, **settings)
+            begin = marks[0]
+            end = marks[IDLE_ITERATIONS]
+            share = 1 - evaluate.seconds_busy(begin, end) / (8 * (end - begin))
+        print(f"| 8 processes, 5 x 36 | {order} | {100 * share:.1f} |", flush=True)
 
 
 def virtual():
     for n_workers, emitters in ((8, 5), (64, 15), (256, 15)):
-        for order, over_issue in (("rows", None), ("completion", None), ("completion", 1.25)):
+        for order, over_issue in (("rows", None), ("completion", 1.0), ("completion", None)):
             engine = VirtualEngine(n_workers, 1.5)
             settings = {**SHAPE, "emitters": emitters, "batch_size": 36, "order": order, "over_issue": over_issue}
-            luminary.run(sphere, engine=engine, rows_per_task=1, iterations=40, **settings)
-            more = "" if over_issue is None else f", over-issue {over_issue}"
-            print(f"| {n_workers} virtual workers, {emitters} x 36 | {order}{more} | {100 * engine.idle_share:.0f} |", flush=True)
+            result = luminary.run(sphere, engine=engine, rows_per_task=1, iterations=40, **settings)
+            more = "" if order == "rows" else f", over-issue {result.run.over_issue:g}{' chosen' if over_issue is None else ''}"
+            print(f"| {n_workers} virtual workers, {emitters} x 36 | {order}{more} | {100 * engine.idle_share:.1f} |", flush=True)
+
+
+def threshold():
+    """From how many workers on over-issue pays: idle shares without it and with it, on a virtual clock."""
+    for sigma in (1.5, 0.83):
+        for n_workers in (18, 27, 36, 54, 90, 135):
+            shares = []
+            for over_issue in (1.0, 1.25):
+                engine = VirtualEngine(n_workers, sigma)
+                settings = {**SHAPE, "emitters": 15, "batch_size": 36, "order": "completion", "over_issue": over_issue}
+                luminary.run(sphere, engine=engine, rows_per_task=1, iterations=25, **settings)
+                shares.append(f"{100 * engine.idle_share:.1f}")
+            print(f"| {n_workers} | {sigma} | {' | '.join(shares)} |", flush=True)
 
 
 def driver():
@@ -165,6 +190,7 @@ def driver():
 TABLES = {
     "| engine | by hand, rows/s | automatic, rows/s | ratio | ratio with the same chunks |": [pool, dask, ray],
     "| workers | order | idle (%) |": [idle, virtual],
+    "| virtual workers for 540 rows | sigma | idle (%) without over-issue | with 1.25 |": [threshold],
     "| n | order | run folder | tickets per second of processor time | journal, bytes per ticket |": [driver],
 }
 

@@ -12,15 +12,17 @@ import sys
 
 from luminary._optional import needed_by
 from luminary._program import create, go_on
-from luminary.engines import EngineError
+from luminary.engines import EngineError, engine_of
+from luminary.engines._run_on import over_issue_words, rows_out
 
 
 def main(arguments=None):
     """Runs a command; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        with _engine(options) as engine:
-            folder = create(options.config, options.set, options.out) if options.command == "run" else options.folder
+        with _engine(options) as given:
+            engine = engine_of(given)
+            folder = _begin(options, engine) if options.command == "run" else options.folder
             search = go_on(
                 folder,
                 engine,
@@ -40,6 +42,15 @@ def main(arguments=None):
         figures = f"{search.evaluations:,} evaluations, coverage {100 * stats.coverage:.2f} %, best {stats.obj_max}"
         print(f"{figures}; results in {folder}")
     return 0
+
+
+def _begin(options, engine):
+    """Makes the run folder of a configuration; returns its path."""
+    n_rows_out = rows_out(engine, options.rows_per_task, options.in_flight)
+    folder, over_issue = create(options.config, options.set, options.out, n_rows_out)
+    if over_issue is not None and not options.quiet:
+        print(over_issue_words(n_rows_out, over_issue), file=sys.stderr)
+    return folder
 
 
 def _parser():

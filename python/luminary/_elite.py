@@ -59,6 +59,7 @@ def evaluated_again(evaluator, elite, seed):
     seeds = np.array([0 if seed is None else seed], dtype=np.uint64)
     objective, measures, failed, _ = evaluator.values(np.atleast_2d(elite["solution"]), seeds)
     if failed:
-        raise RuntimeError(f"expected a value for the elite, found none: {failed[0][1]}")
+        raise RuntimeError(f"expected a value for the elite, found none: {failed[0][2]}")
+    objective = evaluator.turned(objective)
     repeats = objective[0] == elite["objective"] and np.array_equal(measures[0], elite["measures"])
     return {"repeats": bool(repeats), "objective": float(objective[0]), "measures": measures[0], "seed": seed}

@@ -2,6 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
+
+from luminary._native import NoValuesError
+from luminary.engines._protocol import EngineError
+
+
+@contextlib.contextmanager
+def kept(search, keeper, log, failures=()):
+    """Keeps a run however the work on it ends: nothing that was told is lost, also on Ctrl-C and on exceptions.
+
+    Args:
+        search: The run.
+        keeper: Where it is kept.
+        log: Its figures.
+        failures: Exceptions of its evaluations, as far as they are known at the end.
+
+    Raises:
+        EngineError: As the work did, with how to go on.
+        NoValuesError: As the work did, with how to go on.
+    """
+    cause = None
+    ended = None
+    try:
+        yield
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        ended = error
+        if not isinstance(error, (EngineError, NoValuesError)):
+            raise
+    finally:
+        log.close()
+        keeper.finish(search, log.seconds, cause)
+    if ended is not None:
+        mended = "a new engine" if isinstance(ended, EngineError) else "a function that gives values"
+        first = ended.__cause__ or next(iter(failures), ended)
+        raise type(ended)(f"{ended}; {keeper.how_to_go_on(search, mended)}") from first
+
 
 class File:
     """Keeps a run in a checkpoint file, or nowhere."""
@@ -24,6 +61,13 @@ class File:
 
     def record_failure(self, search, ticket, failure):
         """There is no log of failures."""
+
+    def has_values(self, search):
+        """Whether there was a value before; if tickets are out, nobody knows of those that were told."""
+        return search.evaluations > 0 or bool(search.outstanding())
+
+    def note_task(self, n_rows, seconds, n_workers):
+        """Nobody is told how long evaluations take."""
 
     def save(self, search, seconds):
         if self.path is not None:
@@ -63,6 +107,14 @@ class Folder:
             search._native, ticket.id, ticket.seed, ticket.solution, failure.kind, failure.cause, failure.lines
         )
 
+    def has_values(self, search):
+        """Whether there was a value before."""
+        return search.evaluations > 0 or self.native.has_values()
+
+    def note_task(self, n_rows, seconds, n_workers):
+        """Counts rows that took so many seconds together, for those who look at the run."""
+        self.native.note_task(n_rows, seconds, n_workers)
+
     def save(self, search, seconds):
         self.native.checkpoint(search._native, seconds)
 
@@ -74,6 +126,16 @@ class Folder:
         return (
             f"{search.evaluations:,} evaluations and what was told since are saved in {self.path}: call luminary.run again "
             f"with the same run_folder and {mended}"
+        )
+
+
+class ProgramFolder(Folder):
+    """Keeps a run of a program, with which others than Python can go on as well."""
+
+    def how_to_go_on(self, search, mended):
+        return (
+            f"{search.evaluations:,} evaluations and what was told since are saved: continue with `luminary resume {self.path}`, "
+            f"or on an engine with `python -m luminary resume {self.path} --engine ...`"
         )
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from luminary._keeping import Folder, Saving
+from luminary._keeping import ProgramFolder, Saving, kept
 from luminary._native import NativeFolder, NativeProgram
 from luminary._run_log import Log
 from luminary._search import Run
-from luminary.engines import EngineError, engine_of
+from luminary.engines import engine_of
 from luminary.engines._run_on import OnEngine, Rejecting
 from luminary.engines._work import Job, Raised, Value
 
@@ -42,18 +42,23 @@ class ProgramJob(Job):
         return answers
 
 
-def create(config, settings=(), out=None):
-    """Makes the folder of a run that a configuration file describes; returns its path.
+def create(config, settings=(), out=None, n_rows_out=1):
+    """Makes the folder of a run that a configuration file describes.
 
     Args:
         config: The file.
         settings: Pairs of keys and values that win over the file's, such as ``("run.seed", "1")``.
         out: The folder; that of the file by default.
+        n_rows_out: How many rows will be out at the same time, from which ``run.over_issue`` follows unless it is given.
+
+    Returns:
+        The path of the folder, and the over-issue if one was chosen.
 
     Raises:
         ValueError: A configuration without a program, or that is wrong otherwise.
     """
-    return Path(NativeFolder.create_from_file(config, list(settings), out))
+    path, over_issue = NativeFolder.create_from_file(config, list(settings), out, n_rows_out)
+    return Path(path), over_issue
 
 
 def go_on(folder, engine, *, iterations=None, rows_per_task="auto", in_flight=None, progress=False):
@@ -64,14 +69,15 @@ def go_on(folder, engine, *, iterations=None, rows_per_task="auto", in_flight=No
 
     Raises:
         EngineError: The engine's machinery is gone. What was told is saved, and the message says how to go on.
+        NoValuesError: The program gives no values (``evaluator.give_up_after``); likewise.
         ValueError: The folder holds no run of a program.
     """
     engine = engine_of(engine)
     native, restored, seconds, problem = NativeFolder.open_program(folder, iterations)
     search = Run._of(restored, restored.goal)
-    keeper = Folder(native, folder, seconds)
+    keeper = ProgramFolder(native, folder, seconds)
     metrics_every, checkpoint_seconds, checkpoint_every = native.intervals()
-    iterations = restored.planned_iterations
+    iterations = restored.planned_iterations if iterations is None else iterations
     log = Log(search, iterations, progress, keeper, metrics_every)
     saving = Saving(search, keeper, log, iterations, checkpoint_every, checkpoint_seconds)
 
@@ -81,22 +87,8 @@ def go_on(folder, engine, *, iterations=None, rows_per_task="auto", in_flight=No
         saving.after_iteration()
         return keeper.look(search, log.seconds)
 
-    cause = None
-    gone = None
-    try:
-        # Time limits and retries are the configuration's, and are kept by whoever speaks to the program.
-        on = OnEngine(engine, ProgramJob(problem), rows_per_task, in_flight, None, retries=None, give_up_after=None)
+    # Time limits and retries are the configuration's, and are kept by whoever speaks to the program.
+    on = OnEngine(engine, ProgramJob(problem), rows_per_task, in_flight, None, None, native.give_up_after())
+    with kept(search, keeper, log):
         on.run(search, Rejecting(), keeper, log, iterations, after_iteration, saving.tick)
-    except EngineError as error:
-        cause = f"EngineError: {error}"
-        gone = error
-    except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
-        raise
-    finally:
-        log.close()
-        keeper.finish(search, log.seconds, cause)
-    if gone is not None:
-        how = f"{search.evaluations:,} evaluations and what was told since are saved: continue with `luminary resume {folder}`"
-        raise EngineError(f"{gone}; {how}, or on an engine with `python -m luminary resume {folder} --engine ...`") from gone
     return search

@@ -6,16 +6,15 @@ from pathlib import Path
 
 from luminary._elite import one_elite
 from luminary._evaluator import Evaluator
-from luminary._keeping import Saving
+from luminary._keeping import Saving, kept
 from luminary._native import presets as _native_presets
-from luminary._patience import NoValuesError
 from luminary._run_log import Log, close_all
 from luminary._run_result import RunResult
 from luminary._run_start import Plan, Start, check_gradients, in_folder, with_file
 from luminary._search import Run
 from luminary._serve import serve_beside, unused_folder
-from luminary.engines import EngineError, engine_of
-from luminary.engines._run_on import OnEngine
+from luminary.engines import engine_of
+from luminary.engines._run_on import OnEngine, over_issue_words
 from luminary.engines._work import Job
 
 def presets() -> dict[str, str]:
@@ -73,7 +72,8 @@ def run(
         seed: Seed of everything random.
         engine: Where solutions are evaluated: a number of processes of this machine, a Dask ``Client``, "ray" or the module
             ray, or any ``concurrent.futures`` executor; here, one batch after the other, by default. In rows order all of
-            them give the same bits. ``order`` and ``over_issue``, settings of the run, say when results take effect.
+            them give the same bits. ``order`` and ``over_issue``, settings of the run, say when results take effect; in
+            completion order ``over_issue`` is chosen for the number of workers, and kept with the run, if it is not given.
         executor: The old name of ``engine``.
         setup: Called without arguments once for each thread that evaluates, for what is slow to build; what it returns is
             passed to ``evaluate`` and ``gradients`` as their first argument.
@@ -102,7 +102,8 @@ def run(
             terms as a checkpoint.
         metrics_every: Iterations between lines of the metrics log.
         loggers: Where figures go as well: each is called with a row of figures when there is one. Functions, or those of
-            :mod:`luminary.loggers` for TensorBoard, Weights & Biases and MLflow. What one raises ends the run, saved.
+            :mod:`luminary.loggers` for TensorBoard, Weights & Biases and MLflow. What one raises becomes a warning, the first
+            time.
         serve: Whether to show the run in a browser until it ends: the address is printed on standard error. Without a
             ``run_folder`` the run is kept in a new one under runs/. See :func:`serve` for runs that have ended.
         settings: More settings, as those of :class:`Run`. The learning rate of thresholds follows from the iterations, so
@@ -145,7 +146,7 @@ def run(
         on = OnEngine(engine_of(engine), job, rows_per_task, in_flight, time_limit, retries, give_up_after)
     plan = Plan(iterations, checkpoint_every, settings)
     named = {"algorithm": algorithm, "solution_dim": solution_dim, "ranges": ranges, "seed": seed, **plan.budget}
-    start = Start(named, settings, gradients)
+    start = Start(named, settings, gradients, rows_out=None if on is None else on.rows_out)
     if serve and run_folder is None:
         run_folder = unused_folder(algorithm)
     if run_folder is not None:
@@ -155,6 +156,8 @@ def run(
     evaluator.go_on_with(search)
     job.extras = search.extras
     log = Log(search, iterations, progress, keeper, metrics_every, loggers)
+    if start.chosen is not None:
+        log.say(over_issue_words(*start.chosen))
     saving = Saving(search, keeper, log, iterations, plan.checkpoint_every, plan.checkpoint_seconds)
 
     def after_iteration():
@@ -164,31 +167,19 @@ def run(
         is_asked_to_stop = keeper.look(search, log.seconds)
         return (callback is not None and callback(search)) or is_asked_to_stop
 
-    cause = None
-    ended = None
     server = None
     try:
-        check_gradients(search, gradients)
-        server = serve_beside(run_folder) if serve else None
-        if on is None:
-            search._native.run(evaluator, iterations, after_iteration, keeper.native)
-        else:
-            on.run(search, evaluator, keeper, log, iterations, after_iteration, saving.tick)
-    except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
-        ended = error
-        if not isinstance(error, (EngineError, NoValuesError)):
-            raise
+        with kept(search, keeper, log, evaluator.failures):
+            check_gradients(search, gradients)
+            server = serve_beside(run_folder) if serve else None
+            if on is None:
+                search._native.run(evaluator, iterations, after_iteration, keeper.native)
+            else:
+                on.run(search, evaluator, keeper, log, iterations, after_iteration, saving.tick)
     finally:
-        # Also on Ctrl-C and on exceptions: nothing that was told is lost.
-        log.close()
-        keeper.finish(search, log.seconds, cause)
         if server is not None:
             server.close()
         close_all(loggers)
-    if ended is not None:
-        mended = "a new engine" if isinstance(ended, EngineError) else "a function that gives values"
-        raise type(ended)(f"{ended}; {keeper.how_to_go_on(search, mended)}") from (ended.__cause__ or ended)
     return RunResult(search.result_archive, search, log.rows, evaluator.failures, evaluator)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 
 
 class Log:
@@ -13,6 +14,8 @@ class Log:
         self.search, self.iterations, self.progress, self.every = search, iterations, progress, every
         self.keeper = keeper
         self.loggers = loggers
+        #: Loggers that have raised, of which was told.
+        self._warned = set()
         self.rows = []
         self.before = search.iterations
         self.start = self.shown = time.monotonic()
@@ -43,6 +46,11 @@ class Log:
         }
         return {**row, "failures": failures} if failures else row
 
+    def say(self, words):
+        """Says something that is not a figure, where progress is shown."""
+        if self.progress:
+            print(words, file=sys.stderr)
+
     def note(self):
         """An iteration has ended."""
         done = self.search.iterations
@@ -56,9 +64,18 @@ class Log:
             self.rows.append(row)
             self.keeper.append(self.search, seconds)
             for logger in self.loggers:
-                logger(row)
+                self._log(logger, row)
         if self.progress and (time.monotonic() - self.shown > 0.1 or is_last):
             self._show()
+
+    def _log(self, logger, row):
+        """Calls a logger. One that raises does not end the run: evaluations are worth more than a server that is away."""
+        try:
+            logger(row)
+        except Exception as error:
+            if id(logger) not in self._warned:
+                self._warned.add(id(logger))
+                warnings.warn(_logger_words(logger, error), RuntimeWarning, stacklevel=2)
 
     def tick(self):
         """Some time has passed, perhaps in the middle of an iteration."""
@@ -86,5 +103,13 @@ class Log:
 def close_all(loggers):
     """Ends what loggers have begun; functions have nothing to end."""
     for logger in loggers:
-        if hasattr(logger, "close"):
-            logger.close()
+        try:
+            if hasattr(logger, "close"):
+                logger.close()
+        except Exception as error:
+            warnings.warn(_logger_words(logger, error), RuntimeWarning, stacklevel=2)
+
+
+def _logger_words(logger, error):
+    name = getattr(logger, "__name__", type(logger).__name__)
+    return f"the logger {name} raised {type(error).__name__}: {error}; the run goes on without what it was told"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,19 +43,36 @@ class Start:
     named: dict
     settings: dict
     gradients: object
+    #: Says how many rows will be out at the same time; None without an engine.
+    rows_out: Callable[[], int] | None = None
+    #: The over-issue that was chosen because nobody has given one, after the number of rows that it was chosen for.
+    chosen: tuple[int, float] | None = None
 
     def __call__(self):
         search = Run(**self.named, **self.settings)
         check_gradients(search, self.gradients)
-        return search
+        is_to_choose = search.over_issue is not None and self.settings.get("over_issue") is None
+        if self.rows_out is None or not is_to_choose:
+            return search
+        n_rows = self.rows_out()
+        over_issue = search._native.over_issue_for(n_rows)
+        if over_issue is None:
+            return search
+        self.chosen = (n_rows, over_issue)
+        return Run(**self.named, **{**self.settings, "over_issue": over_issue})
 
     @property
     def goal(self):
         """What is better, as the call says."""
         return self.settings.get("goal") or "maximise"
 
-    def to_compare(self, seed):
-        """The run that the arguments describe, with this seed if they have none; None if they leave all to the stored one."""
+    def to_compare(self, seed, over_issue):
+        """The run that the arguments describe; None if they leave all to the stored one.
+
+        Args:
+            seed: That of the stored run, for arguments without one.
+            over_issue: The same; it may have been chosen for a number of workers that are no longer there.
+        """
         given = {name: value for name, value in self.settings.items() if value is not None}
         if self.named["solution_dim"] is None and self.named["ranges"] is None:
             describes = [name for name in given if name not in _NOT_OF_THE_RUN]
@@ -65,6 +83,8 @@ class Start:
                 )
             return None
         named = {**self.named, "seed": seed if self.named["seed"] is None else self.named["seed"]}
+        if given.get("order") == "completion" and over_issue is not None:
+            given.setdefault("over_issue", over_issue)
         return Run(**named, **given)
 
 
@@ -80,7 +100,7 @@ def with_file(path, start, plan):
         return search, File(path), plan.iterations_of(search)
     iterations = plan.iterations_of(start()) if plan.iterations is None else plan.iterations
     search = Run.load(path, goal=start.goal)
-    asked = start.to_compare(search._native.seed)
+    asked = start.to_compare(search._native.seed, search.over_issue)
     differences = search._native.differences(asked._native) if asked is not None else []
     if differences:
         lines = "".join(f"\n  {line}" for line in differences)
@@ -92,7 +112,7 @@ def in_folder(path, start, plan, metrics_every):
     """A run, resumed from a run folder if it holds one, what keeps it, and its iterations."""
     if (path / "manifest.json").exists():
         iterations = plan.iterations_of(start()) if plan.iterations is None else plan.iterations
-        asked = start.to_compare(NativeFolder.seed_of(path))
+        asked = start.to_compare(NativeFolder.seed_of(path), NativeFolder.over_issue_of(path))
         native, restored, seconds = NativeFolder.open(path, iterations, None if asked is None else asked._native)
         return Run._of(restored, restored.goal), Folder(native, path, seconds), iterations
     search = start()

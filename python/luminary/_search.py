@@ -33,7 +33,7 @@ class Run(Shown):
         order: In which order results take effect that are told by tickets: "rows" or "completion"; see
             :class:`~luminary.schedulers.Scheduler`.
         over_issue: In completion order, the factor of solutions that emitters hand out beyond those that they learn
-            from, at least 1.
+            from, at least 1, which it is by default; :func:`luminary.run` chooses one for the workers of its engine.
         threads: How many threads the engine uses, at least 1. Results do not depend on it, and checkpoints do not hold it.
         serve: Whether to show the run in a browser while it goes on: its address is printed. It is kept in ``run_folder``
             then; see :meth:`close`, which ends both.
@@ -296,6 +296,11 @@ class Run(Shown):
     def set_threads(self, threads):
         """Uses this many threads from now on; results do not depend on it."""
         self._native.set_threads(int(threads))
+
+    @property
+    def over_issue(self):
+        """The factor of solutions that emitters hand out beyond those that they learn from; None in rows order."""
+        return self._native.over_issue
 
     @property
     def failures(self):

@@ -123,7 +123,7 @@ class Settings(TypedDict, total=False):
     #: where emitters start: a number or a list; default: 0, or the middle of the bounds
     x0: float | Iterable[float]
 
-    #: bounds of the solutions; default: none
+    #: bounds of the solutions; those of an initial population are drawn all over them; default: none
     bounds: dict[str, Any] | Iterable[tuple[float, float]]
 
     #: the distribution that adapts, see `luminary list`; default: `cma_es`; with `auto` `lm_ma_es` from 200 components on

@@ -127,3 +127,14 @@ def from_centre(centre, solution):
 def failing_setup():
     """Builds nothing."""
     raise OSError("no licence")
+
+
+class SlowFactory:
+    """Builds something slower than tasks may be."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def __call__(self):
+        time.sleep(self.seconds)
+        return 0.5

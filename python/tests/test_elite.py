@@ -55,6 +55,12 @@ def test_an_elite_is_evaluated_again(result):
     assert not noisy.replay()["repeats"]
 
 
+def test_a_cost_is_evaluated_again_with_its_sign():
+    result = luminary.minimize(lambda solutions: (12 - evaluate(solutions)[0], solutions[:, :2]), min_f=50, **SETTINGS)
+    again = result.replay()
+    assert again["repeats"] and again["objective"] == result.best["objective"] > 0
+
+
 def test_an_elite_is_evaluated_again_with_the_seed_it_had():
     def by_chance(solution, seed):
         return -np.sum(np.square(solution)) + np.random.default_rng(int(seed)).normal(), solution[:2]

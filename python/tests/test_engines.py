@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -175,6 +175,31 @@ def test_a_broken_executor_ends_the_run_with_everything_saved(tmp_path):
     assert json.loads((folder / "state.json").read_text())["status"] == "failed"
     resumed = luminary.run(sphere, engine=2, run_folder=folder, iterations=ITERATIONS)
     assert digest(resumed) == digest(serial()) and resumed.run.failures == {}
+
+
+def test_an_answer_that_comes_late_is_not_told_and_its_worker_goes_on():
+    options = {"time_limit": 0.5, "iterations": ITERATIONS, **SETTINGS}
+    with ThreadPoolExecutor(2) as pool:
+        result = luminary.run(Faulty(seconds=2.0), engine=pool, **options)
+    # Both workers of the executor are held for two seconds at times, and the run still comes to its end.
+    assert result.run.evaluations == ITERATIONS * 24 and result.run.failures["TimeoutError"] > 0
+
+
+class FailsOnTheWay(ThreadPoolExecutor):
+    """An executor that fails by itself, with an exception of a class that functions raise, too."""
+
+    def submit(self, function, *arguments):
+        failed = Future()
+        failed.set_exception(ValueError("no route to the worker"))
+        return failed
+
+
+def test_the_same_exception_is_a_failure_of_the_function_and_the_end_if_it_is_the_machinerys(tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        result = luminary.run(Faulty(seconds=0.0), engine=pool, iterations=ITERATIONS, **SETTINGS)
+    assert result.run.iterations == ITERATIONS and result.run.failures["ValueError"] > 0
+    with FailsOnTheWay(2) as pool, pytest.raises(EngineError, match="no route to the worker.*same run_folder"):
+        luminary.run(sphere, engine=pool, run_folder=tmp_path / "run", iterations=ITERATIONS, **SETTINGS)
 
 
 def test_completion_order_comes_to_its_end_and_repeats_from_its_journal(tmp_path):

@@ -121,3 +121,31 @@ def test_wandb_writes_the_figures_without_a_network(tmp_path, monkeypatch):
     assert [float(row["qd_score"]) for row in rows] == [row["qd_score"] for row in result.metrics]
     with pytest.raises(ValueError, match="expected a run or options"):
         WandbLogger(logger.run, project="other")
+
+
+class Unsteady:
+    """A logger whose server is away for the first row."""
+
+    def __init__(self):
+        self.rows = []
+        self.n_calls = 0
+
+    def __call__(self, row):
+        self.n_calls += 1
+        if self.n_calls == 1:
+            raise ConnectionError("no server")
+        self.rows.append(row)
+
+    def close(self):
+        raise ConnectionError("no server again")
+
+
+def test_a_logger_that_raises_is_told_of_once_and_does_not_end_the_run():
+    unsteady = Unsteady()
+    steady = []
+    with pytest.warns(RuntimeWarning, match="Unsteady raised ConnectionError: no server") as caught:
+        result = run(unsteady, steady.append)
+    assert result.run.iterations == 25 and [row["iteration"] for row in unsteady.rows] == [20, 25]
+    assert [row["iteration"] for row in steady] == [10, 20, 25]
+    # One for the first row, one for the end.
+    assert len(caught) == 2

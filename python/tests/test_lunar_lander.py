@@ -1,8 +1,9 @@
-"""The example with a real simulator, LunarLander, in short: searching, drawing an elite, comparing with pyribs."""
+"""The example with a real simulator, LunarLander, in short: searching, drawing an elite, losing a worker, comparing with pyribs."""
 
 import json
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,22 @@ def test_python_and_the_command_line_find_the_same_policies_and_an_elite_is_draw
     said = luminary_program("replay", tmp_path / "program", "--best", "--render", picture, *draw)
     assert "repeats" in said
     assert picture.read_bytes().startswith(b"GIF8")
+
+
+def test_what_is_drawn_is_the_episode_that_was_evaluated():
+    program = """
+        import numpy as np, lander
+        weights = np.random.default_rng(1).normal(size=(10, lander.SOLUTION_DIM))
+        plain, drawn = lander.make(), lander.make(render_mode="rgb_array")
+        assert [lander.fly(plain, each) for each in weights] == [lander.fly(drawn, each) for each in weights]
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], cwd=EXAMPLE, check=True, timeout=300)
+
+
+def test_a_worker_of_dask_killed_in_the_middle_changes_no_policy():
+    said = run("survive.py", "--iterations", 4, "--batch-size", 6)
+    disturbed, undisturbed = [line.split()[-1] for line in said.splitlines()[1:]]
+    assert "failures: none" in said and disturbed == undisturbed
 
 
 def test_the_comparison_with_pyribs_runs_and_goes_on_where_it_was_stopped(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import textwrap
@@ -122,6 +123,21 @@ def test_dask_workers_keep_one_process_of_the_program_each(lab):
     assert len(list((lab / "pids").iterdir())) == 2
 
 
+def test_over_issue_is_chosen_for_the_workers_unless_the_configuration_says_it(lab):
+    settings = ["--set", "run.order=completion", "--set", "run.iterations=2"]
+    for out, workers, more, expected in [
+        ("few", "2", [], 1.0),
+        ("many", "3", [], 1.25),
+        ("given", "3", ["--set", "run.over_issue=1.5"], 1.5),
+    ]:
+        python_program(lab, "run", "config.toml", "--engine", workers, "--out", out, "--quiet", *settings, *more)
+        run = luminary.load(lab / out)
+        assert run.iterations == 2 and run.over_issue == expected
+    # It is the run's own from now on, however many workers go on with it.
+    python_program(lab, "resume", "many", "--engine", "1", "--iterations", "3", "--quiet")
+    assert luminary.load(lab / "many").over_issue == 1.25
+
+
 def test_what_is_wrong_is_said_and_leaves_nothing_behind(lab, monkeypatch, capsys):
     monkeypatch.chdir(lab)
     for arguments, word in [
@@ -134,3 +150,21 @@ def test_what_is_wrong_is_said_and_leaves_nothing_behind(lab, monkeypatch, capsy
         assert main(arguments) == 1
         assert word in capsys.readouterr().err
     assert not (lab / "x").exists()
+
+
+def test_a_program_without_values_is_given_up_as_its_configuration_says(lab, capsys, monkeypatch):
+    monkeypatch.chdir(lab)
+    program = (lab / "program.py").read_text()
+    broken = program.replace("if row[0] > 1.5:", 'if pathlib.Path("broken").exists():')
+    (lab / "program.py").write_text(broken)
+    run = ["run", "config.toml", "--engine", "2", "--quiet", "--set", "evaluator.give_up_after=7"]
+    pathlib.Path("broken").touch()
+    assert main([*run, "--out", "run"]) == 1
+    told = capsys.readouterr().err
+    assert "7 evaluations in a row have no value (`give_up_after`); the first: the evaluator reported an error" in told
+    assert "out of reach" in told and "continue with `luminary resume run`" in told
+    assert main([*run, "--out", "first", "--set", "evaluator.give_up_after=1000"]) == 1
+    assert "none of the 24 solutions of the first batch has a value" in capsys.readouterr().err
+    pathlib.Path("broken").unlink()
+    assert main(["resume", "run", "--engine", "2", "--quiet"]) == 0
+    assert json.loads((lab / "run" / "summary.json").read_text())["status"] == "finished"

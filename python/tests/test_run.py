@@ -305,6 +305,41 @@ def test_a_vectorized_function_is_given_up_after_so_many_calls():
     assert next(calls) == 8
 
 
+@pytest.mark.parametrize("on_error", ["reject", "raise"])
+def test_a_first_batch_of_nan_ends_a_run_on_an_engine_and_goes_on_once_mended(on_error, tmp_path):
+    options = {**BROKEN, "rows_per_task": 5, "run_folder": tmp_path / "run", "give_up_after": 100}
+    for _ in range(2):
+        # Whoever tries again is told again: nothing was told to the search.
+        with pytest.raises(RuntimeError, match="none of the 40 solutions of the first batch has a value.*not finite"):
+            with ThreadPoolExecutor(1) as pool:
+                luminary.run(BrokenAfter(0, is_nan=True), engine=pool, on_error=on_error, **options)
+    lines = [json.loads(line) for line in (tmp_path / "run" / "failures.jsonl").read_text().splitlines()]
+    assert len(lines) >= 40 and all(line["kind"] == "not finite" and len(line["solution"]) == 4 for line in lines)
+    with ThreadPoolExecutor(1) as pool:
+        whole = luminary.run(BrokenAfter(10_000), engine=pool, **options)
+    undisturbed = luminary.run(BrokenAfter(10_000), vectorized=False, **BROKEN)
+    np.testing.assert_array_equal(whole.archive.data("solution"), undisturbed.archive.data("solution"))
+
+
+@pytest.mark.parametrize("vectorized", [True, False])
+def test_failures_say_what_happened_where_there_is_no_engine(vectorized, tmp_path):
+    calls = iter(range(100_000))
+
+    def broken_once(solution):
+        if next(calls) == 50:
+            raise ArithmeticError("the mesh is broken")
+        return np.zeros(solution.shape[:-1]), solution[..., :2]
+
+    iterations = 60 if vectorized else 3
+    folder = tmp_path / "run"
+    luminary.run(broken_once, vectorized=vectorized, run_folder=folder, **{**BROKEN, "iterations": iterations})
+    lines = [json.loads(line) for line in (folder / "failures.jsonl").read_text().splitlines()]
+    assert len(lines) == (40 if vectorized else 1)
+    assert lines[0]["kind"] == "ArithmeticError"
+    assert lines[0]["cause"] == "ArithmeticError: the mesh is broken"
+    assert any("broken_once" in line for line in lines[0]["output"])
+
+
 def test_an_engine_gives_up_alike():
     with pytest.raises(RuntimeError, match="30 evaluations in a row have no value.*licence"), ThreadPoolExecutor(1) as pool:
         luminary.run(BrokenAfter(100), engine=pool, rows_per_task=5, give_up_after=30, **BROKEN)

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use crate::process::{cargo, root, run};
 use crate::python::built_program;
-use crate::test::FEATURES;
 
 /// Installs what the lock file names, checks the types, that the committed files are what the sources build, and runs
 /// the tests, which start the `luminary` program and drive Chromium.
@@ -14,8 +13,16 @@ pub(crate) fn test() -> Result<(), String> {
     run(npm().args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]))?;
     run(npm().args(["run", "--silent", "check"]))?;
     run(node().args(["build.mjs", "--check"]))?;
-    cargo(&["test", "--workspace", "--features", FEATURES, "--no-run"])?;
+    cargo(&["test", "--workspace", "--no-run"])?;
     run(node().args(["--test", "test/"]).env("LUMINARY_PROGRAM", built_program("luminary")?))
+}
+
+/// Measures the page in Chromium, over the program as it is released.
+pub(crate) fn bench() -> Result<(), String> {
+    ensure()?;
+    run(npm().args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]))?;
+    cargo(&["build", "--release", "--package", "luminary-cli"])?;
+    run(node().arg("bench/page.mjs").env("LUMINARY_PROGRAM", built_program("../release/luminary")?))
 }
 
 /// Builds the page anew; the result is committed.

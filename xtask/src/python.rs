@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::process::{cargo, root, run};
-use crate::test::FEATURES;
 
 /// What the tests need besides the package itself: the optional packages, the tools, and the rival for comparisons.
 const TEST_PACKAGES: [&str; 19] = [
@@ -23,8 +22,8 @@ const TEST_PACKAGES: [&str; 19] = [
     "ray>=2.60,<3",
     "gest-api>=0.2,<0.3",
     "libensemble>=1.6,<2",
-    // A simulator.
-    "gymnasium[box2d]>=1.4,<2",
+    // Simulators.
+    "gymnasium[box2d,mujoco]>=1.4,<2",
     "wandb>=0.31,<1",
     "mlflow-skinny>=3.17,<4",
     "tensorboard>=2.21,<3",
@@ -34,7 +33,7 @@ const TEST_PACKAGES: [&str; 19] = [
 pub(crate) fn test() -> Result<(), String> {
     install("dev")?;
     // As the Rust tests build it: other features would compile its dependencies again.
-    cargo(&["test", "--workspace", "--features", FEATURES, "--no-run"])?;
+    cargo(&["test", "--workspace", "--no-run"])?;
     let tests = ["-m", "pytest", "--quiet", "python/tests"];
     run(in_environment("python").args(tests).env("LUMINARY_PROGRAM", built_program("luminary")?))
 }

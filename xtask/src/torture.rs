@@ -4,7 +4,6 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::process::run;
-use crate::test::FEATURES;
 
 /// The test that does it, of the command line's.
 const TEST: &str = "runs_of_every_kind_survive_kills_at_random_moments";
@@ -22,7 +21,7 @@ pub(crate) fn torture(arguments: &[&str]) -> Result<(), String> {
     }
     // As the tests build it: other features would compile its dependencies again.
     run(Command::new(env!("CARGO"))
-        .args(["test", "--workspace", "--features", FEATURES, "--test", "it", TEST, "--", "--nocapture"])
+        .args(["test", "--workspace", "--test", "it", TEST, "--", "--nocapture"])
         .env("LUMINARY_TORTURE_SECONDS", (60.0 * minutes).to_string())
         .env("LUMINARY_TORTURE_SEED", seed.to_string()))
 }

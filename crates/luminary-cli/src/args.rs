@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -48,8 +49,12 @@ pub(crate) enum Command {
     /// Run the experiments of the CMA-MAE paper
     Reproduce(ReproduceArgs),
     /// Illuminate the latent space of an image generator
-    #[cfg(feature = "lsi")]
-    Lsi(Box<crate::args_lsi::LsiArgs>),
+    #[command(disable_help_flag = true)]
+    Lsi {
+        /// What the program `luminary-lsi` is told
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
     /// Write an archive as a table
     Export(ExportArgs),
     /// Print one elite: the best, or that of a cell or of measures
@@ -135,7 +140,7 @@ impl ConfigArgs {
 }
 
 /// Cuts `KEY=VALUE`.
-pub(crate) fn split_setting(text: &str) -> Result<(&str, &str), String> {
+pub fn split_setting(text: &str) -> Result<(&str, &str), String> {
     let cut = text.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
     cut.filter(|(key, _)| !key.is_empty())
         .ok_or_else(|| format!("expected KEY=VALUE such as run.seed=7, found {text:?}"))

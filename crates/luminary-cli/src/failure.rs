@@ -15,11 +15,11 @@ pub(crate) const FAILED: u8 = 1;
 /// The command line or the configuration is wrong; nothing was started.
 pub(crate) const WRONG_INPUT: u8 = 2;
 /// Stopped by a signal, with everything saved.
-pub(crate) const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// Why a command failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// The library refused.
     Run(RunError),
     /// A run that had begun could not go on; what it had done until then is in its folder.
@@ -59,12 +59,12 @@ impl From<io::Error> for Failure {
 
 impl Failure {
     /// Wrong input, in words.
-    pub(crate) fn input(message: impl Into<String>) -> Self {
+    pub fn input(message: impl Into<String>) -> Self {
         Self::Message(message.into(), WRONG_INPUT)
     }
 
     /// Prints the failure and returns the exit code.
-    pub(crate) fn report(self) -> ExitCode {
+    pub fn report(self) -> ExitCode {
         let (message, code) = match self {
             // Whoever reads our output has seen enough.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::from(SUCCESS),
@@ -102,7 +102,7 @@ impl Failure {
 }
 
 /// A path as a shell takes it.
-pub(crate) fn quoted(path: &Path) -> String {
+pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+=:,@".contains(c);
     if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }

@@ -1,58 +1,7 @@
-//! `luminary`: run, watch, resume, look. All the work is in the libraries; this program reads the command line, draws
-//! and prints.
-
-mod args;
-mod args_elite;
-mod args_figures;
-#[cfg(feature = "lsi")]
-mod args_lsi;
-mod args_reproduce;
-mod args_settings;
-mod args_serve;
-mod commands;
-mod display;
-mod failure;
-mod figures;
-mod numbers;
-mod signals;
+//! The `luminary` program.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{Arguments, Command, DemoArgs};
-
-/// Networks make and drop large tensors all the time.
-#[cfg(feature = "lsi")]
-#[global_allocator]
-static ALLOCATOR: luminary_lsi::Recycler = luminary_lsi::Recycler::new();
-
 fn main() -> ExitCode {
-    let command = Arguments::parse().command.unwrap_or(Command::Demo(DemoArgs::default()));
-    let outcome = match command {
-        Command::Demo(args) => commands::demo(&args),
-        Command::Run(args) => commands::run(&args),
-        Command::Resume(args) => commands::resume(&args),
-        Command::Create(args) => commands::create(&args),
-        Command::Ask(args) => commands::ask(&args),
-        Command::Tell(args) => commands::tell(&args),
-        Command::Trial(args) => commands::trial(&args),
-        Command::Sweep(args) => commands::sweep(&args),
-        Command::Show(args) => commands::show(&args),
-        Command::Serve(args) => commands::serve(&args),
-        Command::Plot(args) => commands::plot(&args),
-        Command::Report(args) => commands::report(&args),
-        Command::Reproduce(args) => commands::reproduce(&args),
-        #[cfg(feature = "lsi")]
-        Command::Lsi(args) => commands::lsi(&args),
-        Command::Export(args) => commands::export(&args),
-        Command::Elite(args) => commands::elite(&args),
-        Command::Replay(args) => commands::replay(&args),
-        Command::Merge(args) => commands::merge(&args),
-        Command::Init(args) => commands::init(&args),
-        Command::Check(args) => commands::check(&args),
-        Command::List(args) => commands::list(&args),
-        Command::Completions { shell } => commands::completions(shell),
-    };
-    outcome.unwrap_or_else(|failure| failure.report())
+    luminary_cli::main()
 }

@@ -1,7 +1,7 @@
 //! Numbers for people.
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn grouped(value: u64) -> String {
+pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -55,7 +55,7 @@ pub(crate) fn duration(seconds: f64) -> String {
 }
 
 /// Seconds with the digits that matter: `0.031 s`, `5.25 s`, `3:07`.
-pub(crate) fn elapsed(seconds: f64) -> String {
+pub fn elapsed(seconds: f64) -> String {
     match seconds {
         _ if seconds < 0.1 => format!("{seconds:.3} s"),
         _ if seconds < 60.0 => format!("{seconds:.2} s"),
@@ -64,7 +64,7 @@ pub(crate) fn elapsed(seconds: f64) -> String {
 }
 
 /// An objective or score: two decimals, more if it is small, or scientific when it is huge or tiny.
-pub(crate) fn score(value: f64) -> String {
+pub fn score(value: f64) -> String {
     let size = value.abs();
     match size {
         _ if !value.is_finite() => value.to_string(),
@@ -92,7 +92,7 @@ pub(crate) fn best_score(best: Option<f64>, mean: Option<f64>) -> String {
 }
 
 /// A score that may be missing.
-pub(crate) fn maybe_score(value: Option<f64>) -> String {
+pub fn maybe_score(value: Option<f64>) -> String {
     value.map_or("none".into(), score)
 }
 

@@ -9,7 +9,7 @@ use luminary_run::stop::{StopFlag, StopLevel};
 use crate::failure::{FAILED, Failure, INTERRUPTED};
 
 /// A flag that signals raise, for runs with checkpoints.
-pub(crate) fn stop_flag() -> Result<StopFlag, Failure> {
+pub fn stop_flag() -> Result<StopFlag, Failure> {
     install([
         "finishing the iteration, then saving (again: save at once)",
         "saving at once (again: stop without saving)",
@@ -18,7 +18,7 @@ pub(crate) fn stop_flag() -> Result<StopFlag, Failure> {
 }
 
 /// A flag that signals raise, for trials that are finished or done again.
-pub(crate) fn stop_flag_of_trials() -> Result<StopFlag, Failure> {
+pub fn stop_flag_of_trials() -> Result<StopFlag, Failure> {
     install([
         "stopping; finished trials are kept",
         "stopping; finished trials are kept (again: stop at once)",

@@ -3,9 +3,9 @@
 use crate::color::Rgb;
 use crate::figure::{Figure, Style};
 use crate::frame::{self, Area, Axis, Frame, x_tick_count, y_tick_count};
-use crate::ink::{Ink, inks};
+use crate::ink::{Ink, Marker, inks};
 use crate::scale::Range;
-use crate::svg::{MUTED, Svg};
+use crate::svg::{MUTED, Svg, coordinate};
 
 /// One number from both sides.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,12 +82,28 @@ fn draw_panel(
     frame.draw_axes(svg, style);
 }
 
-/// A point, or a ring where a line would have dashes: another name has the same colour.
+/// A point of its own shape where another name has the same colour.
 fn draw_point(svg: &mut Svg, (x, y): (f64, f64), ink: Ink) {
-    svg.circle(x, y, RADIUS, ink.color);
-    if !ink.dash.is_empty() {
-        svg.circle(x, y, RADIUS * 0.5, Rgb(255, 255, 255));
+    const WHITE: Rgb = Rgb(255, 255, 255);
+    match ink.marker {
+        Marker::Disc => svg.circle(x, y, RADIUS, ink.color),
+        Marker::Ring => {
+            svg.circle(x, y, RADIUS, ink.color);
+            svg.circle(x, y, RADIUS * 0.5, WHITE);
+        }
+        Marker::Square => draw_square(svg, (x, y), RADIUS, ink.color),
+        Marker::Frame => {
+            draw_square(svg, (x, y), RADIUS, ink.color);
+            draw_square(svg, (x, y), RADIUS * 0.5, WHITE);
+        }
     }
+}
+
+fn draw_square(svg: &mut Svg, (x, y): (f64, f64), half_side: f64, color: Rgb) {
+    let left = coordinate(x - half_side);
+    let top = coordinate(y - half_side);
+    let side = coordinate(2.0 * half_side);
+    svg.path(&format!("M{left} {top}h{side}v{side}h-{side}Z"), &format!("fill=\"{}\"", color.hex()));
 }
 
 fn legend_width(names: &[&str], available: f64, style: &Style) -> f64 {

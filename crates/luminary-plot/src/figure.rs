@@ -25,6 +25,8 @@ pub struct Style {
     pub axes: Option<(usize, usize)>,
     /// Whether higher or lower objectives are better.
     pub goal: Goal,
+    /// The algorithm of a line without a name, which has its colour.
+    pub algorithm: Option<String>,
 }
 
 impl Default for Style {
@@ -37,6 +39,7 @@ impl Default for Style {
             spacing: Spacing::Linear,
             axes: None,
             goal: Goal::Maximise,
+            algorithm: None,
         }
     }
 }

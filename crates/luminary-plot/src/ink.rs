@@ -7,7 +7,7 @@ const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
 
 /// The algorithms by name, with positions in [`OKABE_ITO`] and [`DASHES`]. Relatives share a colour. What stands here is
 /// never changed, so that figures of different days can be compared.
-const ALGORITHMS: [(&str, usize, usize); 10] = [
+const ALGORITHMS: [(&str, usize, usize); 13] = [
     ("cma_mae", 0, 0),
     ("cma_me", 1, 0),
     ("cma_me_star", 1, 1),
@@ -18,6 +18,9 @@ const ALGORITHMS: [(&str, usize, usize); 10] = [
     ("cma_maega", 5, 0),
     ("cma_es", 6, 0),
     ("density_descent", 2, 1),
+    ("auto", 0, 1),
+    ("cma_maega_df", 5, 1),
+    ("dms", 3, 1),
 ];
 
 /// How a line is drawn.
@@ -26,7 +29,20 @@ pub(crate) struct Ink {
     pub(crate) color: Rgb,
     /// Lengths of dashes and gaps; empty for a line without gaps.
     pub(crate) dash: &'static str,
+    /// What points look like.
+    pub(crate) marker: Marker,
 }
+
+/// The shape of a point; each pattern of lines has its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Marker {
+    Disc,
+    Ring,
+    Square,
+    Frame,
+}
+
+const MARKERS: [Marker; DASHES.len()] = [Marker::Disc, Marker::Ring, Marker::Square, Marker::Frame];
 
 /// The ink of each name. Names must be different.
 pub(crate) fn inks(names: &[&str]) -> Vec<Ink> {
@@ -36,7 +52,7 @@ pub(crate) fn inks(names: &[&str]) -> Vec<Ink> {
     let mut next = free.iter().cycle();
     let ink = |known: Option<(usize, usize)>| {
         let (color, dash) = known.or_else(|| next.next().copied()).unwrap_or((0, 0));
-        Ink { color: OKABE_ITO[color], dash: DASHES[dash] }
+        Ink { color: OKABE_ITO[color], dash: DASHES[dash], marker: MARKERS[dash] }
     };
     known.into_iter().map(ink).collect()
 }
@@ -54,10 +70,14 @@ mod tests {
     use super::*;
 
     fn distinct(inks: &[Ink]) -> usize {
-        let mut all: Vec<_> = inks.iter().map(|ink| (ink.color.hex(), ink.dash)).collect();
-        all.sort();
-        all.dedup();
-        all.len()
+        let n_distinct = |mut all: Vec<String>| {
+            all.sort();
+            all.dedup();
+            all.len()
+        };
+        let lines = n_distinct(inks.iter().map(|ink| ink.color.hex() + ink.dash).collect());
+        let points = n_distinct(inks.iter().map(|ink| format!("{} {:?}", ink.color.hex(), ink.marker)).collect());
+        lines.min(points)
     }
 
     #[test]

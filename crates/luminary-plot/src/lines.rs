@@ -49,7 +49,9 @@ pub(crate) struct LineFigure {
 /// Draws the figure. The same name has the same colour in all panels.
 pub(crate) fn draw(spec: &LineFigure, style: &Style) -> Figure {
     let names = names(&spec.panels);
-    let legend = Legend { inks: inks(&names), names };
+    let algorithm = style.algorithm.as_deref().unwrap_or_default();
+    let known: Vec<&str> = names.iter().map(|name| if name.is_empty() { algorithm } else { name }).collect();
+    let legend = Legend { inks: inks(&known), names };
     let n = spec.panels.len().max(1);
     let columns = spec.columns.unwrap_or(if n == 4 { 2 } else { 3 }).clamp(1, n);
     let rows = n.div_ceil(columns);

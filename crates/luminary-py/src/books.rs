@@ -22,11 +22,7 @@ pub(crate) struct Books {
 impl Books {
     /// Enters the last call of a scheduler.
     pub(crate) fn enter(&mut self, scheduler: &Scheduler, call: Call) -> PyResult<()> {
-        if let Call::Tell { objective, measures, .. } = &call
-            && objective.is_finite()
-        {
-            self.ledger.note_measures(scheduler.archive().measure_bounds(), measures);
-        }
+        self.ledger.note_call(scheduler.archive().measure_bounds(), &call);
         self.journal.append(scheduler.n_calls(), call).map_err(RunError::io("append to", &self.path)).or_raise()
     }
 

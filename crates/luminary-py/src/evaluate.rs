@@ -2,14 +2,18 @@
 
 use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results, RowFailure};
 use luminary::scheduler::RunError;
+use luminary_run::driver::{FirstBatch, InARow, Ledger};
+use luminary_run::folder::Failure;
+use luminary_run::patience::{NoValues, Patience};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::convert::{OrRaise, slice};
+use crate::patience;
 
-/// Rows without a value, with the reason of each.
-type Failures = Vec<(usize, String)>;
+/// Rows without a value: the row, the kind of failure, what happened, and the last lines of what was printed about it.
+type Failures = Vec<(usize, String, String, Vec<String>)>;
 
 /// Extra columns, one row for each solution.
 type Columns<'py> = Vec<PyReadonlyArray2<'py, f64>>;
@@ -21,13 +25,27 @@ pub(crate) struct PythonEvaluator {
     spec: ProblemSpec,
     has_gradients: bool,
     wants_seeds: bool,
+    /// Where rows without a value are written down.
+    ledger: Ledger,
 }
 
 impl PythonEvaluator {
-    pub(crate) fn new(evaluator: &Bound<'_, PyAny>, spec: ProblemSpec) -> PyResult<Self> {
+    /// An evaluator whose batches are entered in a ledger, which ends the run when there are no values.
+    pub(crate) fn new(
+        evaluator: &Bound<'_, PyAny>,
+        spec: ProblemSpec,
+        first_batch: FirstBatch,
+        ledger: Ledger,
+    ) -> PyResult<Self> {
         let has_gradients = evaluator.getattr("has_gradients")?.extract()?;
         let wants_seeds = evaluator.getattr("wants_seeds")?.extract()?;
-        Ok(Self { evaluator: evaluator.clone().unbind(), spec, has_gradients, wants_seeds })
+        let patience = Patience::new(evaluator.getattr("give_up_after")?.extract()?);
+        let in_a_row = match evaluator.getattr("is_vectorized")?.is_truthy()? {
+            true => InARow::Batches(patience),
+            false => InARow::Rows(patience),
+        };
+        ledger.expect_values(first_batch, in_a_row);
+        Ok(Self { evaluator: evaluator.clone().unbind(), spec, has_gradients, wants_seeds, ledger })
     }
 
     fn call(&self, py: Python<'_>, request: &Request<'_>, results: &mut Results) -> PyResult<()> {
@@ -59,7 +77,17 @@ impl PythonEvaluator {
         fill("objectives", slice(&objectives)?, &mut results.objectives)?;
         fill("measures", slice(&measures)?, &mut results.measures)?;
         fill_columns(&extras, &mut results.extras)?;
-        results.failures.extend(failures.into_iter().map(|(row, reason)| RowFailure { row, reason }));
+        for (row, kind, cause, output) in failures {
+            self.ledger.failures().record(&Failure {
+                ticket: request.ticket(row),
+                seed: request.seed(row),
+                solution: &request.solutions[row * self.spec.solution_dim..][..self.spec.solution_dim],
+                kind: &kind,
+                cause: &cause,
+                output: &output,
+            });
+            results.failures.push(RowFailure { row, reason: kind });
+        }
         Ok(())
     }
 }
@@ -84,7 +112,10 @@ pub(crate) fn exception_of(error: RunError) -> PyErr {
         RunError::Call(error) => Err::<(), _>(error).or_raise().expect_err("it is an error"),
         RunError::Evaluate(EvaluateError::Failed(error)) => match error.downcast::<PyErr>() {
             Ok(exception) => *exception,
-            Err(error) => PyValueError::new_err(error.to_string()),
+            Err(error) => match error.downcast_ref::<NoValues>() {
+                Some(error) => patience::exception_of(error),
+                None => PyValueError::new_err(error.to_string()),
+            },
         },
         RunError::Evaluate(error @ EvaluateError::Stopped) => PyValueError::new_err(error.to_string()),
     }

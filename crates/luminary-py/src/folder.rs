@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use luminary::scheduler::TicketId;
+use luminary::scheduler::{Order, TicketId};
 use luminary_run::RunError;
 use luminary_run::by_hand::ByHand;
 use luminary_run::config::{ConfigFileError, Override, ProblemConfig, RunConfig, Source};
-use luminary_run::driver::{Broadcast, FirstBatch, Ledger, Restored, Wish, resume, state_of, write_results};
+use luminary_run::driver::{Broadcast, Ledger, Moment, Restored, Wish, resume, state_of, write_results};
 use luminary_run::folder::{
     Failure, JOURNAL, Journal, METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY,
     State, differences,
@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 
 use crate::books::Books;
 use crate::convert::{OrRaise, lock, slice};
-use crate::run::NativeRun;
+use crate::run::{NativeRun, over_issue};
 
 /// A run folder that this process works on, until it is closed.
 #[pyclass(frozen, module = "luminary._native", name = "NativeFolder")]
@@ -65,7 +65,8 @@ impl NativeFolder {
             config.run.checkpoint_iterations = Some(checkpoint_every);
             config.check().map_err(PyValueError::new_err)?;
             let folder = RunFolder::create(&path, &Manifest::new(config.clone())).or_raise()?;
-            Self::start(folder, config, 0, MeasuresSeen::default()).or_raise()
+            let log = folder.metrics(0).or_raise()?;
+            Self::start(folder, log, config, 0, MeasuresSeen::default()).or_raise()
         })
     }
 
@@ -79,7 +80,7 @@ impl NativeFolder {
         asked: Option<&NativeRun>,
     ) -> PyResult<(Self, NativeRun, f64)> {
         py.detach(|| {
-            let (folder, mut manifest) = RunFolder::open(&path).or_raise()?;
+            let (folder, manifest) = RunFolder::open(&path).or_raise()?;
             let ProblemConfig::Custom { .. } = manifest.config.problem else {
                 let message = format!(
                     "{} is a run of {}: continue it with `luminary resume`",
@@ -94,28 +95,21 @@ impl NativeFolder {
                     return Err(RunError::OtherRun { path, place: "in the run folder", differences }).or_raise();
                 }
             }
-            let Restored { scheduler, seconds, measures_seen, .. } = resume(&folder, &manifest.config).or_raise()?;
-            // With fewer than are done already there is nothing to do, and nothing to change.
-            if iterations > scheduler.iterations() && iterations != manifest.config.run.iterations {
-                manifest.config.run.iterations = iterations;
-                folder.write_manifest(&manifest).or_raise()?;
-            }
-            let run = NativeRun::of_folder(scheduler, manifest.config.clone());
-            let iteration = run.slot().with(|scheduler| scheduler.iterations())?;
-            let native = Self::start(folder, manifest.config, iteration, measures_seen).or_raise()?;
-            Ok((native, run, seconds))
+            Self::go_on(folder, manifest, iterations)
         })
     }
 
     /// Makes the folder of a run that a configuration file describes, whose program is evaluated by others; returns its
-    /// path, which the file may name. Settings are pairs of keys and values that win over the file's.
+    /// path, which the file may name. Settings are pairs of keys and values that win over the file's. The over-issue is
+    /// chosen for this many rows out at the same time unless it is given, and returned if it was.
     #[staticmethod]
     fn create_from_file(
         py: Python<'_>,
         config: PathBuf,
         settings: Vec<(String, String)>,
         out: Option<PathBuf>,
-    ) -> PyResult<PathBuf> {
+        n_rows_out: u64,
+    ) -> PyResult<(PathBuf, Option<f64>)> {
         py.detach(|| {
             let text = std::fs::read_to_string(&config).map_err(RunError::io("read", &config)).or_raise()?;
             let name = config.display().to_string();
@@ -123,7 +117,7 @@ impl NativeFolder {
             let given = |(key, value): &(String, String)| Override::new(format!("--set {key}={value}"), key, value);
             let overrides: Vec<Override> = settings.iter().map(given).collect();
             let wrong = |error: ConfigFileError| PyValueError::new_err(error.to_string());
-            let resolved = RunConfig::read(source, &overrides).map_err(wrong)?;
+            let mut resolved = RunConfig::read(source, &overrides).map_err(wrong)?;
             let named = RunConfig::read_out(source, &overrides).map_err(wrong)?.map(PathBuf::from);
             let missing =
                 || PyValueError::new_err("run.out: expected a run folder in the file or as `--out`, found none");
@@ -132,8 +126,13 @@ impl NativeFolder {
                 let message = format!("{name}: expected a section [evaluator], found {}", resolved.problem.title());
                 return Err(PyValueError::new_err(message));
             }
+            let is_given = RunConfig::gives_over_issue(source, &overrides).map_err(wrong)?;
+            let chosen = if is_given { None } else { resolved.over_issue_for(n_rows_out) };
+            if let Some(over_issue) = chosen {
+                resolved.run.order = Order::Completion { over_issue };
+            }
             ByHand::create(&out, &resolved).or_raise()?;
-            Ok(out)
+            Ok((out, chosen))
         })
     }
 
@@ -147,25 +146,16 @@ impl NativeFolder {
         iterations: Option<u64>,
     ) -> PyResult<(Self, NativeRun, f64, String)> {
         py.detach(|| {
-            let (folder, mut manifest) = RunFolder::open(&path).or_raise()?;
+            let (folder, manifest) = RunFolder::open(&path).or_raise()?;
             if !manifest.config.problem.is_program() {
                 let title = manifest.config.problem.title();
                 let message = format!("{}: expected a run of a program, found one of {title}", path.display());
                 return Err(PyValueError::new_err(message));
             }
-            let wanted = iterations.unwrap_or(manifest.config.run.iterations);
-            let is_changed = wanted != manifest.config.run.iterations;
-            manifest.config.run.iterations = wanted;
-            manifest.config.check().map_err(PyValueError::new_err)?;
-            let Restored { scheduler, seconds, measures_seen, .. } = resume(&folder, &manifest.config).or_raise()?;
-            if is_changed {
-                folder.write_manifest(&manifest).or_raise()?;
-            }
             let problem = serde_json::to_string(&manifest.config.problem);
             let problem = problem.map_err(|error| PyValueError::new_err(error.to_string()))?;
-            let iteration = scheduler.iterations();
-            let run = NativeRun::of_folder(scheduler, manifest.config.clone());
-            let native = Self::start(folder, manifest.config, iteration, measures_seen).or_raise()?;
+            let wanted = iterations.unwrap_or(manifest.config.run.iterations);
+            let (native, run, seconds) = Self::go_on(folder, manifest, wanted)?;
             Ok((native, run, seconds, problem))
         })
     }
@@ -177,16 +167,34 @@ impl NativeFolder {
         (run.metrics_every, run.checkpoint_seconds, run.checkpoint_iterations)
     }
 
+    /// Whether somebody has told a value.
+    fn has_values(&self) -> bool {
+        self.ledger.measures_seen().rows > 0
+    }
+
+    /// Evaluations of its program in a row without a value that end a run; absent if none evaluates it.
+    fn give_up_after(&self) -> Option<usize> {
+        self.config.problem.give_up_after()
+    }
+
     /// The seed of the run in a folder.
     #[staticmethod]
     fn seed_of(py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         py.detach(|| Ok(Manifest::read(&path).or_raise()?.config.run.seed))
     }
 
+    /// The over-issue of the run in a folder; absent in rows order.
+    #[staticmethod]
+    fn over_issue_of(py: Python<'_>, path: PathBuf) -> PyResult<Option<f64>> {
+        py.detach(|| Ok(over_issue(Manifest::read(&path).or_raise()?.config.run.order)))
+    }
+
     /// Appends the figures of a run to the log.
     fn append(&self, py: Python<'_>, run: &NativeRun, seconds: f64) -> PyResult<()> {
         py.detach(|| {
-            let row = run.slot().with(|scheduler| MetricsRow::of(scheduler, self.config.goal(), seconds, None))?;
+            let seen = self.ledger.measures_seen();
+            let goal = self.config.goal();
+            let row = run.slot().with(|scheduler| MetricsRow::of(scheduler, goal, seconds, Some(&seen)))?;
             self.with_open(|open| open.log.append(&row).map_err(RunError::io("append to", &self.path.join(METRICS))))
         })
     }
@@ -197,7 +205,8 @@ impl NativeFolder {
             let mut wish = Wish::GoOn;
             run.slot().with(|scheduler| {
                 self.with_open(|open| {
-                    wish = open.broadcast.look(Instant::now(), &open.folder, scheduler, seconds);
+                    let moment = Moment { scheduler, ledger: &self.ledger, seconds };
+                    wish = open.broadcast.look(Instant::now(), &open.folder, &moment);
                     Ok(())
                 })
             })??;
@@ -224,6 +233,8 @@ impl NativeFolder {
                 let state = cause.map_or_else(|| state_of(&self.config, scheduler), |cause| State::Failed { cause });
                 let seen = origin.measures_seen.as_ref();
                 self.with_open(|open| {
+                    let moment = Moment { scheduler, ledger: &self.ledger, seconds };
+                    open.broadcast.remember(&open.folder, &moment);
                     open.folder.save(scheduler, seconds, &origin, &open.log)?;
                     write_results(&open.folder, &self.config, scheduler, seconds, seen, state).map(drop)
                 })
@@ -267,6 +278,14 @@ impl NativeFolder {
         })
     }
 
+    /// Counts rows that took so many seconds together, with so many workers at work.
+    fn note_task(&self, py: Python<'_>, n_rows: u64, seconds: f64, n_workers: usize) {
+        py.detach(|| {
+            self.ledger.note_duration(seconds / n_rows.max(1) as f64, n_rows);
+            self.ledger.note_workers(n_workers);
+        });
+    }
+
     /// Lets other processes work on the folder.
     fn close(&self, py: Python<'_>) {
         py.detach(|| *lock(&self.open) = None);
@@ -274,18 +293,34 @@ impl NativeFolder {
 }
 
 impl NativeFolder {
+    /// The run of a folder at its newest valid checkpoint, and the seconds spent so far; it is to go on until it has done
+    /// this many iterations.
+    fn go_on(folder: RunFolder, mut manifest: Manifest, iterations: u64) -> PyResult<(Self, NativeRun, f64)> {
+        let restored = resume(&folder, &manifest.config).or_raise()?;
+        // With fewer than are done already there is nothing to do, and nothing to change.
+        let iteration = restored.scheduler.iterations();
+        if iterations > iteration && iterations != manifest.config.run.iterations {
+            manifest.config.run.iterations = iterations;
+            manifest.config.check().map_err(PyValueError::new_err)?;
+            folder.write_manifest(&manifest).or_raise()?;
+        }
+        let log = restored.open_log(&folder).or_raise()?;
+        let Restored { scheduler, seconds, measures_seen, .. } = restored;
+        let run = NativeRun::of_folder(scheduler, manifest.config.clone());
+        let native = Self::start(folder, log, manifest.config, iteration, measures_seen).or_raise()?;
+        Ok((native, run, seconds))
+    }
+
     fn start(
         folder: RunFolder,
+        log: MetricsLog,
         config: RunConfig,
         iteration: u64,
         measures_seen: MeasuresSeen,
     ) -> Result<Self, RunError> {
         folder.remove(SUMMARY)?;
         folder.set_state(&State::Running)?;
-        let metrics = folder.file(METRICS);
-        let log = MetricsLog::open(&metrics, iteration).map_err(RunError::io("open", &metrics))?;
-        // What Python does with a first batch that fails is its own affair.
-        let ledger = Ledger::new(Arc::new(folder.failures()), FirstBatch::Past, iteration, measures_seen);
+        let ledger = Ledger::new(Arc::new(folder.failures()), iteration, measures_seen);
         let path = folder.path().to_owned();
         let open = Open { folder, log, broadcast: Broadcast::default() };
         Ok(Self { path, config, ledger, open: Mutex::new(Some(open)) })
@@ -302,10 +337,7 @@ impl NativeFolder {
 
     /// Does something with the folder, once it is certain that rows without a value could be written down.
     fn with_open(&self, act: impl FnOnce(&mut Open) -> Result<(), RunError>) -> PyResult<()> {
-        let failures = self.ledger.failures();
-        if let Some(error) = failures.take_error() {
-            return Err(RunError::io("append to", failures.path())(error)).or_raise();
-        }
+        self.ledger.failures().check().or_raise()?;
         match lock(&self.open).as_mut() {
             Some(open) => act(open).or_raise(),
             None => Err(PyRuntimeError::new_err("expected an open run folder, found one that was closed")),

@@ -21,6 +21,7 @@ mod events;
 mod extra_arrays;
 mod folder;
 mod kmeans;
+mod patience;
 #[cfg(unix)]
 mod program;
 mod ranker;
@@ -51,6 +52,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheduler::NativeScheduler>()?;
     module.add_class::<run::NativeRun>()?;
     module.add_class::<folder::NativeFolder>()?;
+    module.add_class::<patience::NativePatience>()?;
+    module.add("NoValuesError", module.py().get_type::<patience::NoValuesError>())?;
     module.add_class::<server::NativeServer>()?;
     module.add_class::<events::NativeEvents>()?;
     #[cfg(unix)]

@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 
 use luminary_run::config::ProblemConfig;
-use luminary_run::external::{Crew, ExternalEvaluator, Shape};
+use luminary_run::external::{Crew, ExternalConfig, ExternalEvaluator, Shape};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -42,8 +42,8 @@ impl NativeProgram {
             return Err(PyValueError::new_err(message));
         };
         let shape = Shape { solution_dim: n, measure_dim: measure_bounds.len() };
-        // Who works where is the cluster's affair.
-        let one = evaluator.with_crew(Crew::Here(1));
+        // Who works where is the cluster's affair, and whoever drives the run counts what has no value.
+        let one = ExternalConfig { give_up_after: usize::MAX, ..evaluator.with_crew(Crew::Here(1)) };
         let started = py.detach(|| ExternalEvaluator::start(&one, shape));
         let evaluator = started.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         Ok(Self { evaluator: Mutex::new(evaluator), shape })

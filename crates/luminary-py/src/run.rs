@@ -7,11 +7,12 @@ use luminary::archive::{Batch, ExtraColumn};
 use luminary::error::CallError;
 use luminary::preset::Preset;
 use luminary::problem::{Evaluate, ProblemSpec};
-use luminary::scheduler::{Call, Scheduler, TicketId, Values};
+use luminary::scheduler::{Call, Order, Scheduler, TicketId, Values};
 use luminary_run::config::{Goal, RunConfig};
+use luminary_run::driver::{FirstBatch, Ledger};
 use luminary_run::elite::{Choice, find};
 use luminary_run::export;
-use luminary_run::folder::{Manifest, compare};
+use luminary_run::folder::{FailureLog, Manifest, MeasuresSeen, compare};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -144,15 +145,12 @@ impl NativeRun {
             solution_dim: scheduler.archive().solution_dim(),
             measure_bounds: scheduler.archive().measure_bounds().to_vec(),
         })?;
-        let mut evaluator = PythonEvaluator::new(&evaluator, spec)?;
+        let ledger = folder.map_or_else(nowhere, |folder| folder.ledger().clone());
+        let first_batch = if self.evaluations(py)? == 0 { FirstBatch::Due } else { FirstBatch::Past };
+        let mut evaluator = PythonEvaluator::new(&evaluator, spec, first_batch, ledger.clone())?;
         while self.iterations(py)? < iterations {
-            match folder.map(NativeFolder::ledger) {
-                Some(ledger) => {
-                    ledger.set_iteration(self.iterations(py)?);
-                    py.detach(|| self.iterate(&mut ledger.watch(&mut evaluator)))?;
-                }
-                None => py.detach(|| self.iterate(&mut evaluator))?,
-            }
+            ledger.set_iteration(self.iterations(py)?);
+            py.detach(|| self.iterate(&mut ledger.watch(&mut evaluator)))?;
             if after_iteration.call0()?.is_truthy()? {
                 break;
             }
@@ -263,10 +261,27 @@ impl NativeRun {
         self.read(py, |scheduler| scheduler.config().seed)
     }
 
+    /// The factor of rows that emitters draw beyond those that they learn from; absent in rows order.
+    #[getter]
+    fn over_issue(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.read(py, |scheduler| over_issue(scheduler.config().order))
+    }
+
+    /// The over-issue that suits so many rows out at the same time, if it is more than none.
+    fn over_issue_for(&self, n_rows_out: u64) -> Option<f64> {
+        self.config.as_ref()?.over_issue_for(n_rows_out)
+    }
+
     /// Rows without a value, by cause.
     fn failures(&self, py: Python<'_>) -> PyResult<Vec<(String, u64)>> {
         let owned = |(cause, count): (&str, u64)| (cause.to_owned(), count);
         self.read(py, |scheduler| scheduler.failures().by_cause().map(owned).collect())
+    }
+
+    /// Measures of a solution.
+    #[getter]
+    fn measure_dim(&self, py: Python<'_>) -> PyResult<usize> {
+        self.read(py, |scheduler| scheduler.archive().measure_dim())
     }
 
     /// Whether the next iteration starts with `ask_dqd`.
@@ -324,6 +339,19 @@ impl NativeRun {
             Goal::Maximise => "maximise",
             Goal::Minimise => "minimise",
         }
+    }
+}
+
+/// The books of a run without a folder.
+fn nowhere() -> Ledger {
+    Ledger::new(Arc::new(FailureLog::nowhere()), 0, MeasuresSeen::default())
+}
+
+/// How much more an order draws than is learnt from; absent in rows order.
+pub(crate) fn over_issue(order: Order) -> Option<f64> {
+    match order {
+        Order::Rows => None,
+        Order::Completion { over_issue } => Some(over_issue),
     }
 }
 

@@ -1,12 +1,12 @@
 //! EVALUATE: where objectives and measures come from.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use luminary::problem::{Evaluate, EvaluateError};
 
 use crate::disk::Disk;
-use crate::folder::{FAILURES, FailureLog, WORK};
+use crate::folder::{Durations, FAILURES, FailureLog, WORK};
 
 /// What a run evaluates with: a problem in this process, or something that hands batches to others.
 pub type Evaluator = Box<dyn Evaluate + Send>;
@@ -18,6 +18,26 @@ pub struct Place {
     pub work: PathBuf,
     /// The log of rows without a value.
     pub failures: Arc<FailureLog>,
+    /// Where it notes how long rows took, if it knows.
+    pub(crate) stopwatch: Stopwatch,
+}
+
+/// How long the rows of a batch took, as far as their evaluator has measured it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stopwatch {
+    measured: Arc<Mutex<Durations>>,
+}
+
+impl Stopwatch {
+    /// Counts rows.
+    pub(crate) fn add(&self, durations: &Durations) {
+        self.measured.lock().unwrap_or_else(PoisonError::into_inner).add(durations);
+    }
+
+    /// What was counted since the last call.
+    pub(crate) fn take(&self) -> Durations {
+        std::mem::take(&mut *self.measured.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Place {
@@ -28,7 +48,8 @@ impl Place {
 
     /// [`in_folder`](Self::in_folder) on a disk.
     pub(crate) fn on(disk: Disk, folder: &Path) -> Self {
-        Self { work: folder.join(WORK), failures: Arc::new(FailureLog::on(disk, folder.join(FAILURES))) }
+        let failures = Arc::new(FailureLog::on(disk, folder.join(FAILURES)));
+        Self { work: folder.join(WORK), failures, stopwatch: Stopwatch::default() }
     }
 
     /// Removes what a process that was killed has left there.

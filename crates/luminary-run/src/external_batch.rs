@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results, RowFailure};
 
 use crate::config::Goal;
-use crate::evaluate::Place;
+use crate::evaluate::{Place, Stopwatch};
 use crate::external::{
     self, EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, HostEvent, OnFailure, Protocol, Shape,
     Transcript, WorkerEvent,
@@ -28,6 +28,8 @@ pub(crate) struct ExternalBatch {
     stop: Arc<AtomicBool>,
     /// Where rows without a value are written down, in a run.
     failures: Option<Arc<FailureLog>>,
+    /// Where it is noted how long rows took.
+    stopwatch: Stopwatch,
 }
 
 impl ExternalBatch {
@@ -43,7 +45,18 @@ impl ExternalBatch {
         let work = place.map(|place| place.work.as_path());
         let evaluator = ExternalEvaluator::start_at(config, shape, stop.clone(), work).map_err(failed)?;
         let failures = place.map(|place| Arc::clone(&place.failures));
-        Ok(Self { evaluator, spec, goal, notes: Vec::new(), n_out_told: 0, n_workers: config.workers, stop, failures })
+        let stopwatch = place.map_or_else(Stopwatch::default, |place| place.stopwatch.clone());
+        Ok(Self {
+            evaluator,
+            spec,
+            goal,
+            notes: Vec::new(),
+            n_out_told: 0,
+            n_workers: config.workers,
+            stop,
+            failures,
+            stopwatch,
+        })
     }
 
     /// Starts one worker alone, for somebody who looks for a mistake: every fault counts at once and is told.
@@ -73,6 +86,7 @@ impl ExternalBatch {
             n_workers: 1,
             stop: Arc::default(),
             failures: None,
+            stopwatch: Stopwatch::default(),
         })
     }
 
@@ -140,6 +154,7 @@ impl Evaluate for ExternalBatch {
             &mut write_down,
         );
         self.note(&report);
+        self.stopwatch.add(&report.durations);
         evaluated.map_err(failed)?;
         failures.extend(
             report

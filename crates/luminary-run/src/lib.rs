@@ -24,6 +24,7 @@
 
 pub mod config;
 pub mod evaluate;
+pub mod patience;
 #[cfg(unix)]
 pub mod external;
 #[cfg(unix)]
@@ -43,7 +44,8 @@ pub mod elite;
 pub mod sweep;
 pub mod text;
 pub mod error;
-#[cfg(test)]
-mod fuzz;
+#[cfg(any(test, feature = "fuzz"))]
+#[doc(hidden)]
+pub mod fuzz;
 
 pub use error::RunError;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use luminary_run::config::RunConfig;
 use luminary_run::export::Which;
+use luminary_run::folder::Vitals;
 use luminary_run::folder::live::{LiveReader, Section, SectionKind};
 
 use crate::shape::Shape;
@@ -30,16 +31,20 @@ pub(crate) struct LiveRun {
     pub(crate) iteration: u64,
     result: Cells,
     search: Cells,
+    /// How its emitters and evaluations do.
+    pub(crate) vitals: Vitals,
     /// Whether the run has a report about the archive that is searched, apart from the result.
     has_search: bool,
     /// Where the cells of each archive are; centroids take long to find.
     shapes: Vec<(Which, Arc<Shape>)>,
 }
 
-/// The occupied cells of an archive.
+/// The occupied cells of an archive, or all elites of one without cells.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     pub(crate) rows: Vec<Row>,
+    /// Row by row, if there are no cells that say where they are.
+    pub(crate) measures: Vec<f64>,
     places: HashMap<u32, usize>,
 }
 
@@ -87,6 +92,7 @@ impl LiveRun {
             iteration: 0,
             result: Cells::default(),
             search: Cells::default(),
+            vitals: Vitals::default(),
             has_search: false,
             shapes: Vec::new(),
         }
@@ -97,7 +103,11 @@ impl LiveRun {
         if let Some((_, shape)) = self.shapes.iter().find(|(of, _)| *of == which) {
             return Some(Arc::clone(shape));
         }
-        let shape = Arc::new(Shape::of_config(config, which)?);
+        let shape = match Shape::of_config(config, which) {
+            Some(shape) => Arc::new(shape),
+            // Where points are is seen only when they are there.
+            None => return Some(Arc::new(Shape::of_points(config, &self.cells(which).measures)?)),
+        };
         self.shapes.push((which, Arc::clone(&shape)));
         Some(shape)
     }
@@ -132,6 +142,7 @@ impl LiveRun {
         for frame in news.frames {
             self.n_frames += 1;
             self.iteration = frame.iteration;
+            self.vitals = frame.vitals;
             self.result.update(&frame.result, self.n_frames);
             self.search.update(&frame.search, self.n_frames);
             self.has_search |= frame.search.kind != SectionKind::Absent;
@@ -140,12 +151,13 @@ impl LiveRun {
 }
 
 impl Cells {
-    fn update(&mut self, section: &Section, frame: u64) {
+    /// Takes what has changed by a frame.
+    pub(crate) fn update(&mut self, section: &Section, frame: u64) {
         if section.kind == SectionKind::Whole {
             *self = Self::default();
         }
-        for ((&cell, &objective), &threshold) in section.cells.iter().zip(&section.objectives).zip(&section.thresholds)
-        {
+        self.measures.extend(&section.measures);
+        for (cell, objective, threshold) in section.rows() {
             let row = Row { cell, objective, threshold, frame };
             match self.places.get(&cell) {
                 Some(&place) => self.rows[place] = row,

@@ -14,7 +14,8 @@ use luminary_run::folder::Manifest;
 use luminary_run::summary::Summary;
 use serde::Serialize;
 
-use crate::live::{LiveRun, Row};
+use crate::live::{Cells, LiveRun, Row};
+use crate::past::{Moment, Past};
 use crate::saved::SavedRun;
 use crate::shape::{Kind, Shape};
 
@@ -28,6 +29,7 @@ pub(crate) enum Column {
     Threshold,
     Visits,
     Age,
+    Emitter,
     Measure(usize),
     Extra(usize, usize),
     Component(usize),
@@ -44,6 +46,7 @@ impl Column {
             ("threshold", []) => Some(Self::Threshold),
             ("visits", []) => Some(Self::Visits),
             ("age", []) => Some(Self::Age),
+            ("emitter", []) => Some(Self::Emitter),
             ("measure", &[i]) => Some(Self::Measure(i)),
             ("extra", &[i, k]) => Some(Self::Extra(i, k)),
             ("component", &[i]) => Some(Self::Component(i)),
@@ -57,6 +60,7 @@ impl Column {
             Self::Threshold => "threshold".into(),
             Self::Visits => "visits".into(),
             Self::Age => "age".into(),
+            Self::Emitter => "emitter".into(),
             Self::Measure(i) => format!("measure.{i}"),
             Self::Extra(i, k) => format!("extra.{i}.{k}"),
             Self::Component(i) => format!("component.{i}"),
@@ -72,6 +76,8 @@ enum Source {
     Live,
     /// The newest checkpoint.
     Checkpoint,
+    /// A frame of its history.
+    History,
 }
 
 /// A column that can be asked for.
@@ -113,7 +119,7 @@ pub(crate) fn of_saved(saved: &SavedRun, which: Which, columns: &[Column]) -> By
     let labels = saved.config.problem.labels();
     let shape = Shape::of_archive(archive, &labels);
     let values: Vec<(String, Vec<f64>)> =
-        columns.iter().filter_map(|column| Some((column.key(), values_of(archive, goal, column)?))).collect();
+        columns.iter().filter_map(|column| Some((column.key(), values_of(saved, archive, column)?))).collect();
     let cells: Vec<u32> = archive
         .elites()
         .enumerate()
@@ -158,15 +164,51 @@ pub(crate) fn of_table(folder: &Path, tag: &str) -> Option<Bytes> {
     Some(encode(&head, &[], &table.cells, [table.objectives]))
 }
 
+/// The result archive as it was at a moment of the past.
+pub(crate) fn of_past(past: &Past, config: &RunConfig, shape: &Shape, moment: &Moment) -> Bytes {
+    let goal = config.goal();
+    let Cells { rows, measures, .. } = past.cells_at(moment);
+    let n_measures = measures.len().checked_div(rows.len()).unwrap_or(0);
+    let head = Head {
+        source: Source::History,
+        generation: &past.tag,
+        frame: 0,
+        whole: true,
+        iteration: moment.iteration,
+        minimise: goal == Goal::Minimise,
+        objective: config.problem.labels().objective,
+        shape,
+        n_rows: rows.len(),
+        n_centroids: if shape.kind == Kind::Centroids { shape.n_cells } else { 0 },
+        columns: columns_of(&[Column::Objective], n_measures),
+    };
+    let cells: Vec<u32> = rows.iter().map(|row| row.cell).collect();
+    let objectives = rows.iter().map(|row| goal.turn(row.objective)).collect();
+    encode(&head, &shape.centroids, &cells, [objectives].into_iter().chain(by_column(&measures, n_measures)))
+}
+
+/// The names of these columns and of so many measures.
+fn columns_of(columns: &[Column], n_measures: usize) -> Vec<String> {
+    columns.iter().map(Column::key).chain((0..n_measures).map(|i| Column::Measure(i).key())).collect()
+}
+
+/// Rows of measures as columns.
+fn by_column(measures: &[f64], n_measures: usize) -> impl Iterator<Item = Vec<f64>> + '_ {
+    (0..n_measures).map(move |i| measures.iter().skip(i).step_by(n_measures).copied().collect())
+}
+
 /// The archive as the running process reports it: what has changed since `since`, if that is of the same report.
 pub(crate) fn of_live(live: &LiveRun, config: &RunConfig, shape: &Shape, which: Which, since: &Since) -> Bytes {
     let generation = live.generation();
-    let known = if since.generation == generation { since.frame } else { 0 };
+    // Elites without cells come and go, so all of them are told each time.
+    let is_known = since.generation == generation && shape.kind != Kind::Points;
+    let known = if is_known { since.frame } else { 0 };
     let goal = config.goal();
-    let rows: Vec<&Row> = live.cells(which).rows.iter().filter(|row| row.frame > known).collect();
+    let Cells { rows, measures, .. } = live.cells(which);
+    let n_measures = measures.len().checked_div(rows.len()).unwrap_or(0);
+    let rows: Vec<&Row> = rows.iter().filter(|row| row.frame > known).collect();
     let whole = known == 0;
     let centroids = if whole { &shape.centroids[..] } else { &[] };
-    let columns = [Column::Objective, Column::Threshold];
     let head = Head {
         source: Source::Live,
         generation: &generation,
@@ -178,12 +220,12 @@ pub(crate) fn of_live(live: &LiveRun, config: &RunConfig, shape: &Shape, which: 
         shape,
         n_rows: rows.len(),
         n_centroids: if whole && shape.kind == Kind::Centroids { shape.n_cells } else { 0 },
-        columns: columns.iter().map(Column::key).collect(),
+        columns: columns_of(&[Column::Objective, Column::Threshold], n_measures),
     };
     let cells: Vec<u32> = rows.iter().map(|row| row.cell).collect();
     let objectives = rows.iter().map(|row| goal.turn(row.objective)).collect();
     let thresholds = rows.iter().map(|row| goal.turn(row.threshold)).collect();
-    encode(&head, centroids, &cells, [objectives, thresholds])
+    encode(&head, centroids, &cells, [objectives, thresholds].into_iter().chain(by_column(measures, n_measures)))
 }
 
 fn encode(head: &Head<'_>, centroids: &[f64], cells: &[u32], columns: impl IntoIterator<Item = Vec<f64>>) -> Bytes {
@@ -203,13 +245,20 @@ fn encode(head: &Head<'_>, centroids: &[f64], cells: &[u32], columns: impl IntoI
 }
 
 /// A column with the user's sign; nothing if the archive does not have it.
-fn values_of(archive: &dyn Archive, goal: Goal, column: &Column) -> Option<Vec<f64>> {
+fn values_of(saved: &SavedRun, archive: &dyn Archive, column: &Column) -> Option<Vec<f64>> {
     let elites = archive.elites();
+    let goal = saved.config.goal();
     match *column {
         Column::Objective => Some(elites.map(|elite| goal.turn(elite.objective)).collect()),
         Column::Threshold => elites.map(|elite| elite.threshold.map(|threshold| goal.turn(threshold))).collect(),
         Column::Visits => elites.map(|elite| elite.visits.map(|visits| visits as f64)).collect(),
         Column::Age => elites.map(|elite| elite.age.map(|age| age as f64)).collect(),
+        Column::Emitter => {
+            let owners = saved.owners.as_ref()?;
+            // The initial population is no emitter's.
+            let emitter = |number| owners.emitter(number).map_or(f64::NAN, |emitter| emitter as f64);
+            elites.map(|elite| elite.number.map(emitter)).collect()
+        }
         Column::Measure(i) => elites.map(|elite| elite.measures.get(i).copied()).collect(),
         Column::Component(i) => elites.map(|elite| elite.solution.get(i).copied()).collect(),
         Column::Extra(i, k) => {
@@ -235,6 +284,9 @@ pub(crate) fn offers(saved: &SavedRun, which: Which) -> Vec<Offer> {
     }
     if first.is_some_and(|elite| elite.age.is_some()) {
         offers.push(offer(Column::Age, "age"));
+    }
+    if saved.owners.is_some() && first.is_some_and(|elite| elite.number.is_some()) {
+        offers.push(offer(Column::Emitter, "emitter that found it"));
     }
     for (i, column) in archive.extra_columns().iter().enumerate() {
         for k in 0..column.width {
@@ -263,6 +315,7 @@ mod tests {
             Column::Threshold,
             Column::Visits,
             Column::Age,
+            Column::Emitter,
             Column::Measure(2),
             Column::Extra(1, 3),
             Column::Component(40),

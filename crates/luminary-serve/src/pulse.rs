@@ -15,6 +15,7 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderValue};
 use axum::response::Response;
 use futures_util::stream;
+use luminary_run::folder::history::HISTORY;
 use luminary_run::folder::live::{LIVE, touch_watched};
 use luminary_run::folder::{FAILURES, FolderLock, METRICS};
 use serde::Serialize;
@@ -43,6 +44,7 @@ struct RunPulse {
     metrics: u64,
     failures: u64,
     live: u64,
+    history: u64,
     checkpoint: String,
 }
 
@@ -133,6 +135,7 @@ impl RunPulse {
             metrics: length(METRICS),
             failures: length(FAILURES),
             live: length(LIVE),
+            history: length(HISTORY),
             checkpoint: saved::tag_of(folder),
         }
     }

@@ -12,8 +12,8 @@ use axum::routing::{get, post};
 use axum::{Router, middleware};
 use luminary_run::elite::Choice;
 use luminary_run::export::Which;
-use luminary_run::folder::Manifest;
 use luminary_run::folder::live::LIVE;
+use luminary_run::folder::{Manifest, Vitals};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -24,10 +24,12 @@ use crate::guard::{self, Guard};
 use crate::library::Library;
 use crate::live::LiveRuns;
 use crate::options::{Control, Options};
+use crate::past::Pasts;
 use crate::picture::{self, Column, Since};
 use crate::pulse::Pulses;
 use crate::run;
 use crate::saved::{self, SavedRuns};
+use crate::shape::{self, Shape};
 
 /// A list that is younger than this is good enough for whoever asks without an open page.
 const LIST_LASTS: Duration = Duration::from_millis(400);
@@ -38,6 +40,7 @@ pub(crate) struct Context {
     refreshed: Mutex<Option<Instant>>,
     saved: SavedRuns,
     live: LiveRuns,
+    pasts: Pasts,
     pulses: Arc<Pulses>,
     control: Control,
     pictures: Pictures,
@@ -54,6 +57,7 @@ impl Context {
             refreshed: Mutex::default(),
             saved: SavedRuns::default(),
             live: LiveRuns::default(),
+            pasts: Pasts::default(),
             control: options.control,
             pictures: Pictures::default(),
         })
@@ -67,6 +71,11 @@ impl Context {
         self.library
             .folder(id)
             .ok_or_else(|| Refusal(StatusCode::NOT_FOUND, "expected a run, found none with this id".into()))
+    }
+
+    /// Whether an archive of a run has no cells.
+    fn has_points(&self, folder: &FsPath, which: Which) -> bool {
+        Manifest::read(folder).is_ok_and(|manifest| shape::cells_of(&manifest.config, which).is_none())
     }
 
     fn refresh(&self) {
@@ -91,6 +100,8 @@ pub(crate) fn router(context: Arc<Context>, guard: Guard) -> Router {
         .route("/api/runs/{id}/metrics", get(metrics))
         .route("/api/runs/{id}/failures", get(failures))
         .route("/api/runs/{id}/saved", get(saved))
+        .route("/api/runs/{id}/vitals", get(vitals))
+        .route("/api/runs/{id}/history", get(history))
         .route("/api/runs/{id}/cells", get(cells))
         .route("/api/runs/{id}/elite", get(elite))
         .route("/api/runs/{id}/stop", post(stop))
@@ -176,14 +187,44 @@ async fn failures(State(context): Shared, Path(id): Path<String>) -> Response {
     on_files(move || Ok(json(&run::failures(&context.folder(&id)?).map_err(unreadable)?))).await
 }
 
-/// What only the checkpoint knows: emitters, and the columns of both archives.
+/// How emitters and evaluations do: as the running process reports, or else as the history ends, or else as the checkpoint
+/// has it.
+async fn vitals(State(context): Shared, Path(id): Path<String>) -> Response {
+    on_files(move || {
+        let folder = context.folder(&id)?;
+        let reported = context.live.with(&folder, |live| Some(live.vitals.clone()));
+        let vitals = reported.or_else(|| context.pasts.load(&folder).vitals().cloned());
+        let vitals = match vitals {
+            Some(vitals) => vitals,
+            None => {
+                let emitters = context.saved.load(&folder).map_err(unreadable)?.emitters.clone();
+                Vitals { emitters, ..Vitals::default() }
+            }
+        };
+        let Vitals { emitters, durations, workers } = vitals;
+        Ok(json(&json!({ "emitters": emitters, "durations": durations.classes(), "workers": workers })))
+    })
+    .await
+}
+
+/// The moments of the past that can be shown.
+async fn history(State(context): Shared, Path(id): Path<String>, headers: HeaderMap) -> Response {
+    on_files(move || {
+        let past = context.pasts.load(&context.folder(&id)?);
+        let body = json!({ "moments": past.moments() }).to_string();
+        Ok(tagged(&headers, "application/json", &past.tag, body.into()))
+    })
+    .await
+}
+
+/// What only the checkpoint knows: the columns of both archives.
 async fn saved(State(context): Shared, Path(id): Path<String>) -> Response {
     on_files(move || {
         let saved = context.saved.load(&context.folder(&id)?).map_err(unreadable)?;
         let result = picture::offers(&saved, Which::Result);
         let search = picture::offers(&saved, Which::Search);
         let offers = json!({ "result": result, "search": search });
-        Ok(json(&json!({ "emitters": saved.emitters, "offers": offers })))
+        Ok(json(&json!({ "offers": offers })))
     })
     .await
 }
@@ -218,6 +259,8 @@ struct CellsQuery {
     generation: String,
     #[serde(default)]
     frame: u64,
+    /// The iteration of a moment of the past; without one it is now.
+    at: Option<u64>,
 }
 
 async fn cells(
@@ -228,6 +271,10 @@ async fn cells(
 ) -> Response {
     on_files(move || {
         let folder = context.folder(&id)?;
+        if let Some(iteration) = query.at {
+            let (tag, bytes) = past_cells(&context, &folder, iteration)?;
+            return Ok(tagged(&headers, "application/octet-stream", &tag, bytes));
+        }
         let which = query.archive.into();
         let names = query.columns.split(',').filter(|name| !name.is_empty());
         let columns: Option<Vec<Column>> = names.map(Column::parse).collect();
@@ -235,8 +282,13 @@ async fn cells(
             return Err(Refusal(StatusCode::BAD_REQUEST, format!("expected columns, found {:?}", query.columns)));
         };
         let since = Since { generation: query.generation, frame: query.frame };
-        // Running processes report objectives and thresholds; whatever else is asked for is in the checkpoint.
-        let is_reported = columns.iter().all(|column| matches!(column, Column::Objective | Column::Threshold));
+        // Running processes report these; whatever else is asked for is in the checkpoint.
+        let is_reported = |column: &Column| match column {
+            Column::Objective | Column::Threshold => true,
+            Column::Measure(_) => context.has_points(&folder, which),
+            _ => false,
+        };
+        let is_reported = columns.iter().all(is_reported);
         if is_reported && let Some((tag, bytes)) = live_cells(&context, &folder, which, &since)? {
             return Ok(tagged(&headers, "application/octet-stream", &tag, bytes));
         }
@@ -254,6 +306,28 @@ async fn cells(
         Ok(tagged(&headers, "application/octet-stream", &tag, picture::of_saved(&saved, which, &columns)))
     })
     .await
+}
+
+/// The result archive at a moment of the past, with its tag.
+fn past_cells(context: &Context, folder: &FsPath, iteration: u64) -> Result<(String, Bytes), Refusal> {
+    let past = context.pasts.load(folder);
+    let moments = past.moments();
+    let moment = moments.iter().find(|moment| moment.iteration == iteration).ok_or_else(|| {
+        let message = format!("expected an iteration that the history holds, found {iteration}");
+        Refusal(StatusCode::NOT_FOUND, message)
+    })?;
+    let config = Manifest::read(folder).map_err(unreadable)?.config;
+    let shape = match Shape::of_grid(&config, Which::Result) {
+        Some(shape) => shape,
+        // Centroids take long to find, and points are only where they are.
+        None if shape::cells_of(&config, Which::Result).is_some() => {
+            let saved = context.saved.load(folder).map_err(unreadable)?;
+            Shape::of_archive(saved.archive(Which::Result), &config.problem.labels())
+        }
+        None => Shape::of_points(&config, &past.cells_at(moment).measures)
+            .ok_or_else(|| unreadable("expected a problem with measures, found none"))?,
+    };
+    Ok((format!("{}-{iteration}", past.tag), picture::of_past(&past, &config, &shape, moment)))
 }
 
 /// The archive as the running process reports it, with its tag.

@@ -11,10 +11,10 @@ use luminary_run::RunError;
 use luminary_run::config::RunConfig;
 use luminary_run::elite::{Choice, EliteError, EliteRecord, find};
 use luminary_run::export::{self, Which};
-use luminary_run::folder::{CHECKPOINTS, JOURNAL, Manifest};
+use luminary_run::folder::{CHECKPOINTS, EmitterVitals, JOURNAL, Manifest};
 
 use crate::answer::digest;
-use crate::emitters::EmitterLine;
+use crate::owners::Owners;
 
 /// Runs that are kept; a large archive takes hundreds of megabytes.
 const N_KEPT: usize = 3;
@@ -26,7 +26,9 @@ pub(crate) struct SavedRun {
     pub(crate) iteration: u64,
     /// Whether the archive that is searched has thresholds of its own.
     pub(crate) is_soft: bool,
-    pub(crate) emitters: Vec<EmitterLine>,
+    pub(crate) emitters: Vec<EmitterVitals>,
+    /// Which emitter found each elite, if that is known.
+    pub(crate) owners: Option<Owners>,
     /// Whether rows entered the archives in the order of their tickets.
     rows_are_tickets: bool,
     archive: Box<dyn Archive>,
@@ -37,7 +39,8 @@ pub(crate) struct SavedRun {
 
 impl SavedRun {
     fn new(config: RunConfig, scheduler: Scheduler, tag: String) -> Self {
-        let emitters = EmitterLine::of(&scheduler);
+        let emitters = EmitterVitals::of(&scheduler);
+        let owners = Owners::of(&scheduler);
         let iteration = scheduler.iterations();
         let rows_are_tickets = scheduler.ticket_of_row(0).is_some();
         let is_soft = matches!(scheduler.config().archive.acceptance, Acceptance::Soft { .. });
@@ -45,7 +48,7 @@ impl SavedRun {
         let parts = scheduler.into_parts();
         let archive = parts.archive;
         let result = parts.result;
-        Self { config, iteration, is_soft, emitters, rows_are_tickets, archive, result, tag }
+        Self { config, iteration, is_soft, emitters, owners, rows_are_tickets, archive, result, tag }
     }
 
     /// An elite of one of its archives, with its seed if that is known.

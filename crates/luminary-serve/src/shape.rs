@@ -42,13 +42,10 @@ impl Shape {
     pub(crate) fn of_archive(archive: &dyn Archive, labels: &Labels) -> Self {
         match archive.cells() {
             Some(cells) => Self::of_cells(cells, labels),
-            None => Self {
-                kind: Kind::Points,
-                resolution: Vec::new(),
-                n_cells: archive.len(),
-                measures: points_axes(archive, labels),
-                centroids: Vec::new(),
-            },
+            None => {
+                let values = |i: usize| archive.elites().map(move |elite| elite.measures[i]);
+                Self::points(archive.len(), archive.measure_bounds(), values, labels)
+            }
         }
     }
 
@@ -65,6 +62,29 @@ impl Shape {
         }
     }
 
+    /// Of an archive without cells whose elites have these measures, row by row.
+    pub(crate) fn of_points(config: &RunConfig, measures: &[f64]) -> Option<Self> {
+        let bounds = config.problem.spec().ok()?.measure_bounds;
+        let n = bounds.len().max(1);
+        let values = |i: usize| measures.iter().skip(i).step_by(n).copied();
+        Some(Self::points(measures.len() / n, &bounds, values, &config.problem.labels()))
+    }
+
+    fn points<V: Iterator<Item = f64>>(
+        n_elites: usize,
+        bounds: &[(f64, f64)],
+        values: impl Fn(usize) -> V,
+        labels: &Labels,
+    ) -> Self {
+        Self {
+            kind: Kind::Points,
+            resolution: Vec::new(),
+            n_cells: n_elites,
+            measures: axes(&finite_bounds(bounds, values), labels),
+            centroids: Vec::new(),
+        }
+    }
+
     fn of_cells(cells: &Cells, labels: &Labels) -> Self {
         let (kind, resolution, centroids) = match cells {
             Cells::Grid(grid) => (Kind::Grid, grid.config().resolution.clone(), Vec::new()),
@@ -78,7 +98,7 @@ impl Shape {
 }
 
 /// The cells that a configuration says; nothing if the archive has none.
-fn cells_of(config: &RunConfig, which: Which) -> Option<&CellsConfig> {
+pub(crate) fn cells_of(config: &RunConfig, which: Which) -> Option<&CellsConfig> {
     let own = config.archive.cells();
     match which {
         Which::Search => own,
@@ -91,21 +111,19 @@ fn axes(bounds: &[(f64, f64)], labels: &Labels) -> Vec<Axis> {
     names.zip(bounds).map(|(name, &(lower, upper))| Axis { name, lower, upper }).collect()
 }
 
-/// The bounds of an archive without cells, or where its elites are if it has none.
-fn points_axes(archive: &dyn Archive, labels: &Labels) -> Vec<Axis> {
-    let mut bounds = archive.measure_bounds().to_vec();
-    for (i, (lower, upper)) in bounds.iter_mut().enumerate() {
+/// The bounds of an archive without cells, or where its elites are along measures that have none.
+fn finite_bounds<V: Iterator<Item = f64>>(bounds: &[(f64, f64)], values: impl Fn(usize) -> V) -> Vec<(f64, f64)> {
+    let finite = |(i, &(lower, upper)): (usize, &(f64, f64))| {
         if lower.is_finite() && upper.is_finite() {
-            continue;
+            return (lower, upper);
         }
-        let values = || archive.elites().map(|elite| elite.measures[i]);
-        *lower = values().fold(f64::INFINITY, f64::min);
-        *upper = values().fold(f64::NEG_INFINITY, f64::max);
-        if *lower >= *upper {
-            let middle = if lower.is_finite() { *lower } else { 0.5 };
-            *lower = middle - 0.5;
-            *upper = middle + 0.5;
+        let lower = values(i).fold(f64::INFINITY, f64::min);
+        let upper = values(i).fold(f64::NEG_INFINITY, f64::max);
+        if lower < upper {
+            return (lower, upper);
         }
-    }
-    axes(&bounds, labels)
+        let middle = if lower.is_finite() { lower } else { 0.5 };
+        (middle - 0.5, middle + 0.5)
+    };
+    bounds.iter().enumerate().map(finite).collect()
 }

@@ -15,11 +15,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import lander
+from search import SETTINGS
 
-#: Emitters, and solutions of each in an iteration.
-EMITTERS = 5
-BATCH_SIZE = 30
-DIMS = [50, 50]
+EPISODES_PER_ITERATION = SETTINGS["emitters"] * SETTINGS["batch_size"]
 
 COLUMNS = ["contestant", "seed", "episodes", "qd_score", "cells", "best"]
 
@@ -33,7 +31,7 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("runs/lunar-lander-compared.csv"))
     given = parser.parse_args()
     given.out.parent.mkdir(parents=True, exist_ok=True)
-    episodes = given.iterations * EMITTERS * BATCH_SIZE
+    episodes = given.iterations * EPISODES_PER_ITERATION
     rows = [row for row in finished_trials(given.out) if row[0] in given.contestants and row[2] == episodes]
     known = {row[:2] for row in rows}
     trials = [(name, seed) for seed in range(1, given.seeds + 1) for name in given.contestants]
@@ -64,7 +62,7 @@ def finished_trials(file):
 def trial(name, seed, iterations):
     """One run of a contestant: its name, the seed, and what came out."""
     stats = CONTESTANTS[name](seed, iterations)
-    episodes = iterations * EMITTERS * BATCH_SIZE
+    episodes = iterations * EPISODES_PER_ITERATION
     return name, seed, episodes, float(stats.qd_score), int(stats.num_elites), float(stats.obj_max)
 
 
@@ -76,17 +74,10 @@ def with_luminary(algorithm):
         result = luminary.run(
             lambda weights: lander.fly(simulator, weights),
             vectorized=False,
-            solution_dim=lander.SOLUTION_DIM,
-            ranges=lander.MEASURES,
-            dims=DIMS,
             algorithm=algorithm,
-            emitters=EMITTERS,
-            batch_size=BATCH_SIZE,
-            sigma=1.0,
-            min_f=lander.MIN_REWARD,
-            qd_score_offset=lander.MIN_REWARD,
             iterations=iterations,
             seed=seed,
+            **SETTINGS,
         )
         return result.archive.stats
 
@@ -101,19 +92,18 @@ def with_pyribs(seed, iterations):
     from ribs.schedulers import Scheduler
 
     simulator = lander.make()
-    archive = GridArchive(
-        solution_dim=lander.SOLUTION_DIM, dims=DIMS, ranges=lander.MEASURES, qd_score_offset=lander.MIN_REWARD, seed=seed
-    )
+    shape = {name: SETTINGS[name] for name in ("solution_dim", "dims", "ranges", "qd_score_offset")}
+    archive = GridArchive(**shape, seed=seed)
     emitters = [
         EvolutionStrategyEmitter(
             archive,
             x0=np.zeros(lander.SOLUTION_DIM),
-            sigma0=1.0,
+            sigma0=SETTINGS["sigma"],
             ranker="2imp",
-            batch_size=BATCH_SIZE,
+            batch_size=SETTINGS["batch_size"],
             seed=1000 * seed + number,
         )
-        for number in range(EMITTERS)
+        for number in range(SETTINGS["emitters"])
     ]
     scheduler = Scheduler(archive, emitters)
     for _ in range(iterations):

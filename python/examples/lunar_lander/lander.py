@@ -21,18 +21,22 @@ MEASURES = [(-1.0, 1.0), (-3.0, 0.0)]
 MIN_REWARD = -600.0
 
 
-def make():
-    """The simulator. It is built once for each worker."""
+def make(render_mode=None):
+    """The simulator. It is built once for each worker.
+
+    One that can be drawn (``render_mode="rgb_array"``) also moves the sparks of the engines, which takes most of its time and
+    changes no episode. The checks of Gymnasium are for those who write simulators.
+    """
     import gymnasium
 
-    return gymnasium.make("LunarLander-v3", render_mode="rgb_array")
+    return gymnasium.make("LunarLander-v3", render_mode=render_mode, disable_env_checker=True)
 
 
 def fly(simulator, weights, on_frame=None):
     """Flies one episode; returns the reward, and place and speed at touchdown.
 
     Args:
-        simulator: What :func:`make` returns.
+        simulator: What :func:`make` returns, for drawing if pictures are wanted.
         weights: A solution.
         on_frame: Called with each picture, if somebody wants to see them.
     """
@@ -43,7 +47,7 @@ def fly(simulator, weights, on_frame=None):
     lowest_speed = 0.0
     is_over = False
     while not is_over:
-        observation, gained, has_ended, is_late, _ = simulator.step(int(np.argmax(policy @ observation)))
+        observation, gained, has_ended, is_late, _ = simulator.step(int((policy @ observation).argmax()))
         is_over = has_ended or is_late
         reward += gained
         place, speed = observation[0], observation[3]

@@ -18,7 +18,8 @@ EVERY = 2
 def main(path):
     elite = json.load(sys.stdin)
     frames = []
-    reward, touchdown = lander.fly(lander.make(), elite["solution"], on_frame=frames.append)
+    simulator = lander.make(render_mode="rgb_array")
+    reward, touchdown = lander.fly(simulator, elite["solution"], on_frame=frames.append)
     pictures = [Image.fromarray(frame).resize((300, 200)) for frame in frames[::EVERY]]
     pictures[0].save(path, "GIF", save_all=True, append_images=pictures[1:], duration=20 * EVERY, loop=0)
     print(f"reward {reward:.2f}, touches down at {touchdown[0]:.2f} with speed {touchdown[1]:.2f}")

@@ -15,6 +15,19 @@ import lander
 import luminary
 
 
+#: The search: 5 emitters with 30 policies each, over 50 x 50 ways to come down.
+SETTINGS = {
+    "solution_dim": lander.SOLUTION_DIM,
+    "ranges": lander.MEASURES,
+    "dims": [50, 50],
+    "emitters": 5,
+    "batch_size": 30,
+    "sigma": 1.0,
+    "min_f": lander.MIN_REWARD,
+    "qd_score_offset": lander.MIN_REWARD,
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description="Policies for LunarLander that land in many ways.")
     parser.add_argument("--algorithm", default="cma_me")
@@ -27,19 +40,12 @@ def main():
         lander.fly,
         setup=lander.make,
         engine=given.workers,
-        solution_dim=lander.SOLUTION_DIM,
-        ranges=lander.MEASURES,
-        dims=[50, 50],
         algorithm=given.algorithm,
-        emitters=5,
-        batch_size=30,
-        sigma=1.0,
-        min_f=lander.MIN_REWARD,
-        qd_score_offset=lander.MIN_REWARD,
         iterations=given.iterations,
         seed=given.seed,
         run_folder=given.out,
         progress=True,
+        **SETTINGS,
     )
     stats = result.archive.stats
     print(f"{stats.num_elites} policies, best {stats.obj_max:.2f}, QD score {stats.qd_score:,.1f}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import math
 import time
 import uuid
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from luminary._patience import NoValuesError, Patience
+from luminary._native import NativePatience, NoValuesError
 from luminary._tickets import Ticket
 from luminary.engines._load import Load
 from luminary.engines._protocol import Died, Done, EngineError, Late, Task, WorkerDied
@@ -28,9 +29,6 @@ _AHEAD = 0.3
 
 #: Tasks that wait for each worker at most.
 _MAX_WAITING = 8
-
-#: Failures before the first value that end a run of which nobody says when to give up.
-_MAX_BEFORE_FIRST_VALUE = 1000
 
 #: Tasks that may be lost on their way, one after the other.
 _MAX_LOST = 100
@@ -69,12 +67,15 @@ class Driver:
         in_flight: Tasks that are out at the same time; None for what suits the engine.
         time_limit: Seconds for each row; None for as long as it takes.
         retries: How often a ticket is tried again; None for twice if its worker died, and not otherwise.
-        on_error: "raise" if the first failure ends the run, "reject" if it does not.
-        give_up_after: Failures in a row that end the run; None for any number once there was a value.
-        on_failure: Called with the ticket and its :class:`Failure` before the search hears of it.
+        has_values: Whether there was a value before.
+        give_up_after: Evaluations in a row without a value that end the run.
+        on_failure: Called with the ticket and its :class:`Failure` when it happens.
+        on_done: Called with the rows of a task, the seconds that it took and how many workers there are; None for nobody.
     """
 
-    def __init__(self, search, engine, *, rows_per_task, in_flight, time_limit, retries, on_error, give_up_after, on_failure):
+    def __init__(
+        self, search, engine, *, rows_per_task, in_flight, time_limit, retries, has_values, give_up_after, on_failure, on_done=None
+    ):
         self.search = search
         self.engine = engine
         self.rows = RowsPerTask(rows_per_task)
@@ -83,7 +84,8 @@ class Driver:
         self.max_deaths = 2 if retries is None else retries
         self.max_faults = 0 if retries is None else retries
         self.on_failure = on_failure
-        self._patience = Patience(give_up_after)
+        self.on_done = on_done
+        self._patience = NativePatience(give_up_after)
         self.load = Load()
         self._id = uuid.uuid4().hex[:8]
         self._tasks = {}
@@ -91,10 +93,8 @@ class Driver:
         self._waiting = collections.deque(Entry(ticket) for ticket in search.outstanding())
         #: Tickets that are tried again, alone: only then it is known whose fault it is.
         self._again = collections.deque()
-        # Until a value comes, failures are kept back: they may be the function's fault.
-        is_new = search.evaluations == 0 and not self._waiting
-        self._kept_back = [] if is_new and on_error == "reject" else None
-        self._max_kept_back = give_up_after or _MAX_BEFORE_FIRST_VALUE
+        # Until a value comes, failures are kept back, each with how the search is told of it: they may be the function's fault.
+        self._kept_back = None if has_values else []
         self._lost_in_a_row = 0
 
     def run(self, iterations, after_iteration, tick):
@@ -195,6 +195,8 @@ class Driver:
             self._lost_in_a_row = 0
             self.rows.note(len(task.entries), outcome.seconds)
             self.load.note_task(len(task.entries), outcome.seconds)
+            if self.on_done is not None:
+                self.on_done(len(task.entries), outcome.seconds, self.load.n_slots)
             rows = zip(task.entries, outcome.answers)
         else:
             self._note_loss(outcome)
@@ -216,20 +218,23 @@ class Driver:
         return False
 
     def _value(self, entry, value):
-        kept_back, self._kept_back = self._kept_back, None
-        for failed, failure in kept_back or []:
-            self._fail(failed, failure)
         ticket = entry.ticket
-        if not all(map(math.isfinite, [value.objective, *value.measures.tolist()])):
-            failure = Failure("not finite", f"objective {value.objective}, measures {value.measures}", [], None)
-            self.on_failure(ticket, failure)
-            self._patience.note_failure(f"not finite: {failure.cause}")
-        else:
-            self._patience.note_value()
         # Copies, because arrays that were sent may lie anywhere in memory.
+        measures = np.array(value.measures)
         jacobian = np.array(value.jacobian) if ticket.kind == "gradient" else None
         extras = None if value.extras is None else np.array(value.extras)
-        return self.search._tell_ticket(ticket.id, value.objective, np.array(value.measures), jacobian, extras)
+
+        def tell():
+            return self.search._tell_ticket(ticket.id, value.objective, measures, jacobian, extras)
+
+        if not all(map(math.isfinite, [value.objective, *measures.tolist()])):
+            cause = f"not finite: objective {value.objective}, measures {measures.tolist()}"
+            return self._settle(entry, Failure("not finite", cause, [], None), tell)
+        self._patience.note_value()
+        kept_back, self._kept_back = self._kept_back, None
+        for _, tell_of_failure in kept_back or []:
+            tell_of_failure()
+        return tell()
 
     def _raised(self, entry, raised):
         entry.faults += 1
@@ -260,27 +265,38 @@ class Driver:
         if self._lost_in_a_row > _MAX_LOST:
             raise EngineError(f"the {self.engine.name} loses one task after the other: {outcome.cause}")
 
-    def _settle(self, entry, failure):
-        """Tells the search of a failure, once it is certain that not all fail; returns what became of it."""
-        if self._kept_back is None:
-            told = self._fail(entry, failure)
-            self._patience.note_failure(failure.cause)
-            return told
-        self._kept_back.append((entry, failure))
-        if len(self._kept_back) >= self._max_kept_back:
-            self._give_up()
-        return None
+    def _settle(self, entry, failure, tell=None):
+        """Tells the search of a failure, once it is certain that not all fail; returns what became of it.
 
-    def _fail(self, entry, failure):
+        Args:
+            entry: Whose failure it is.
+            failure: Why there is no value.
+            tell: How the search is told, if it is to hear more than the kind of failure.
+        """
         self.on_failure(entry.ticket, failure)
-        return self.search.fail(entry.ticket.id, failure.kind)
+        tell = tell or functools.partial(self.search.fail, entry.ticket.id, failure.kind)
+        told = None
+        if self._kept_back is None:
+            told = tell()
+        else:
+            self._kept_back.append((failure, tell))
+        try:
+            self._patience.note_failure(failure.cause)
+        except NoValuesError as error:
+            self._end_without_values(error)
+        return told
 
     def _give_up(self):
         """Nothing is out and nothing can be handed out."""
-        if self._kept_back:
-            _, failure = self._kept_back[0]
-            if isinstance(failure.exception, ShapeError):
-                raise failure.exception
-            message = f"none of the {len(self._kept_back)} solutions of the first batch has a value; the first: {failure.cause}"
-            raise NoValuesError(message) from failure.exception
-        raise RuntimeError("expected tickets to hand out, found none although the run is not done")
+        if not self._kept_back:
+            raise RuntimeError("expected tickets to hand out, found none although the run is not done")
+        failure, _ = self._kept_back[0]
+        self._end_without_values(NativePatience.first_batch(len(self._kept_back), failure.cause))
+
+    def _end_without_values(self, error):
+        """Ends the run; if there was no value at all, the first failure is the exception's cause."""
+        first = self._kept_back[0][0].exception if self._kept_back else None
+        # A function of the wrong shape is a mistake in the program, which no other solution mends.
+        if isinstance(first, ShapeError):
+            raise first
+        raise error from first

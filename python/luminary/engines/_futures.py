@@ -68,7 +68,7 @@ class FutureEngine(Engine):
         future = self._forget(key)
         try:
             answers, seconds = future.result()
-        except (SetupError, ValueError):
+        except SetupError:
             raise
         except (Exception, CancelledError) as error:
             return self._fault(key, error)

@@ -115,7 +115,8 @@ class LocalPool(Engine):
             return []
         task = worker.end_task()
         if word == "wrong":
-            raise rest[0]
+            # What the functions raise comes as an answer.
+            raise EngineError(f"the {self.name} could not run a task: {rest[0]!r}") from rest[0]
         return [Done(task.key, *rest)]
 
     def _bury(self, worker):

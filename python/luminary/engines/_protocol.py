@@ -76,7 +76,10 @@ class Engine:
         raise NotImplementedError
 
     def slots(self):
-        """How many tasks can be evaluated at the same time, now: clusters grow and shrink. Zero if nobody is there yet."""
+        """How many tasks can be evaluated at the same time, now: clusters grow and shrink. Zero if nobody is there yet.
+
+        It is asked before :meth:`start`, too.
+        """
         raise NotImplementedError
 
     def submit(self, task):

@@ -30,6 +30,20 @@ class Rejecting:
         """The run folder has it."""
 
 
+def rows_out(engine, rows_per_task, in_flight):
+    """How many rows are out at the same time, as far as it is known before a run; rows of automatic tasks count as one."""
+    n_tasks = engine.slots() if in_flight is None else in_flight
+    return n_tasks * (1 if rows_per_task == "auto" else rows_per_task)
+
+
+def over_issue_words(n_rows_out, over_issue):
+    """Says that an over-issue was chosen, and why."""
+    return (
+        f"{n_rows_out} rows out at the same time are many for these emitters: they draw {over_issue:.4g} times the rows that they "
+        "learn from (over_issue)"
+    )
+
+
 @dataclass
 class OnEngine:
     """How the solutions of a run are evaluated elsewhere; the fields are arguments of :func:`luminary.run`."""
@@ -40,11 +54,15 @@ class OnEngine:
     in_flight: int | None
     time_limit: float | None
     retries: int | None
-    give_up_after: int | None
+    give_up_after: int
 
     def __post_init__(self):
         # Said before anything begins.
         RowsPerTask(self.rows_per_task)
+
+    def rows_out(self):
+        """How many rows are out at the same time; see :func:`rows_out`."""
+        return rows_out(self.engine, self.rows_per_task, self.in_flight)
 
     def run(self, search, evaluator, keeper, log, iterations, after_iteration, tick):
         """Goes on with a search until so many iterations are done."""
@@ -74,9 +92,10 @@ class OnEngine:
                 in_flight=self.in_flight,
                 time_limit=self.time_limit,
                 retries=self.retries,
-                on_error=evaluator.on_error,
+                has_values=keeper.has_values(search),
                 give_up_after=self.give_up_after,
                 on_failure=on_failure,
+                on_done=keeper.note_task,
             )
             log.more = lambda: driver.load.words(driver.n_rows_out, search.failures)
             driver.run(iterations, after_iteration, on_tick)

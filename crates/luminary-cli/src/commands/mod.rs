@@ -4,7 +4,6 @@ mod by_hand;
 mod check;
 mod elite;
 mod look;
-#[cfg(feature = "lsi")]
 mod lsi;
 mod merge;
 mod plot;
@@ -19,12 +18,13 @@ pub(crate) use by_hand::{ask, create, tell};
 pub(crate) use check::check;
 pub(crate) use elite::{elite, replay};
 pub(crate) use look::{list, show};
-#[cfg(feature = "lsi")]
 pub(crate) use lsi::lsi;
 pub(crate) use merge::merge;
+pub use plot::draw_at_end;
 pub(crate) use plot::{plot, read_range, read_size, report};
 pub(crate) use reproduce::reproduce;
 pub(crate) use run::{causes, demo, resume, run};
+pub use run::{one_line, unused_folder};
 pub(crate) use serve::serve;
 pub(crate) use sweep::{sweep, trial};
 pub(crate) use write::{completions, export, init};
@@ -38,7 +38,7 @@ use crate::args::ConfigArgs;
 use crate::failure::Failure;
 
 /// How a command ends.
-pub(crate) type Outcome = Result<ExitCode, Failure>;
+pub type Outcome = Result<ExitCode, Failure>;
 
 /// What a configuration file and flags come to.
 pub(crate) struct Settings {

@@ -84,7 +84,7 @@ fn say_what_is_missing(subject: &Subject) {
 }
 
 /// The figures that a run ends with if it is told to (`run.figures`), in its run folder.
-pub(super) fn draw_at_end(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub fn draw_at_end(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let subject = figures::read(&[folder.to_owned()], Which::Result)?;
     figures::write(folder, &subject, &[FigureKind::Heatmap, FigureKind::Curves], Formats { png: true, svg: true })
 }

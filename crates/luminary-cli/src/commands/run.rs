@@ -67,9 +67,8 @@ pub(crate) fn resume(args: &ResumeArgs) -> Outcome {
     if luminary_run::sweep::is_sweep(&args.dir) {
         return super::sweep::resume(args);
     }
-    #[cfg(feature = "lsi")]
-    if luminary_lsi::experiment::is_experiment(&args.dir) {
-        return super::lsi::resume(args);
+    if super::lsi::is_experiment(&args.dir) {
+        return super::lsi::resume();
     }
     let stop = signals::stop_flag()?;
     execute_and_print(Run::resume(&args.dir, options(args)?)?, &stop, args.quiet)
@@ -123,7 +122,7 @@ fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Result<Option<Summary>, Fa
 }
 
 /// What a run came to, with its paths, in one line.
-pub(super) fn one_line(summary: &Summary) -> String {
+pub fn one_line(summary: &Summary) -> String {
     format!(
         "{} on {}: QD score {}, coverage {:.2} %, best {}, {} evaluations in {}{}{}; results in {}",
         summary.algorithm,
@@ -163,7 +162,7 @@ fn ranges(seen: &MeasuresSeen) -> String {
 }
 
 /// `runs/name`, or the first of `runs/name-2`, `runs/name-3`, ... that does not exist.
-pub(super) fn unused_folder(name: &str) -> PathBuf {
+pub fn unused_folder(name: &str) -> PathBuf {
     let runs = Path::new("runs");
     let numbered = (2..).map(|i| runs.join(format!("{name}-{i}")));
     std::iter::once(runs.join(name))

@@ -22,7 +22,7 @@ pub(crate) use trials::Trials;
 use crate::numbers::grouped;
 
 /// The display that suits the terminal and the user's wish.
-pub(crate) fn choose(run: &Run, stop: &StopFlag, quiet: bool) -> Box<dyn Watch> {
+pub fn choose(run: &Run, stop: &StopFlag, quiet: bool) -> Box<dyn Watch> {
     let config = run.config();
     let title = format!(
         "{} on {}, seed {}, {} iterations of {} evaluations",

@@ -86,7 +86,7 @@ impl RunData {
             config::Goal::Maximise => Goal::Maximise,
             config::Goal::Minimise => Goal::Minimise,
         };
-        Style { goal, ..Style::default() }
+        Style { goal, algorithm: Some(self.config().algorithm.preset.to_string()), ..Style::default() }
     }
 
     /// The settings of the run.

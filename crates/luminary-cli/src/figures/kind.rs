@@ -143,7 +143,8 @@ fn draw_curves(subject: &Subject) -> Result<Figure, Failure> {
     let row = |facet: &Facet| metrics.map(|(label, value)| curve_panel(facet, label, value));
     let panels = facets(&subject.groups).iter().flat_map(row).collect();
     let spec = Curves { title: subject.title.clone(), panels, columns: Some(metrics.len()), markers: Markers::None };
-    Ok(curves(&spec, &Style { size: subject.style.size, ..Style::default() })?)
+    let Style { size, algorithm, .. } = subject.style.clone();
+    Ok(curves(&spec, &Style { size, algorithm, ..Style::default() })?)
 }
 
 fn curve_panel(facet: &Facet, label: &str, value: fn(&MetricsRow) -> f64) -> CurvePanel {

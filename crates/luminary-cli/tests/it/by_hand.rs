@@ -61,6 +61,37 @@ fn result(ticket: &Value) -> String {
 }
 
 #[test]
+fn rows_outside_the_measure_bounds_are_counted_call_by_call() {
+    let lab = Lab::new();
+    lab.create("metrics_every = 1\n", "run");
+    let mut n_told = 0;
+    loop {
+        // Each call is a process of its own, so what was counted before comes from the journal.
+        let tickets = lab.ask("run", 5);
+        if tickets.is_empty() {
+            break;
+        }
+        let outside =
+            |ticket: &Value| json!({ "id": ticket["id"], "objective": 1.0, "measures": [3.5, 0.0] }).to_string() + "\n";
+        // Told twice, counted once.
+        let lines: String = tickets.iter().take(1).cycle().take(2).map(outside).collect();
+        lab.tell("run", &(lines + &tickets[1..].iter().map(result).collect::<String>())).success();
+        n_told += tickets.len();
+        if n_told == 8 {
+            assert_eq!(lab.show("run")["measures_seen"]["rows"], 8, "as of the iteration that is done");
+        }
+    }
+    let shown = lab.show("run");
+    assert_eq!(n_told, 24);
+    assert_eq!((&shown["measures_seen"]["rows"], &shown["measures_seen"]["highest"][0]), (&24.into(), &3.5.into()));
+    assert!(shown["measures_seen"]["outside"].as_u64().unwrap() >= 5, "{shown}");
+    let told = lab.call(&["show", "run"]).success().stdout;
+    assert!(told.contains("% of rows outside the measure bounds (seen: "), "{told}");
+    let metrics = fs::read_to_string(lab.path("run/metrics.jsonl")).unwrap();
+    assert!(metrics.lines().all(|line| line.contains("measures_seen")), "{metrics}");
+}
+
+#[test]
 fn a_script_drives_a_run_to_its_end_in_any_order() {
     let lab = Lab::new();
     lab.create("", "one");

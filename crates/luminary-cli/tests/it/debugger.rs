@@ -148,6 +148,7 @@ fn what_is_unusual_and_allowed_is_ready() {
     for (before, body) in [
         ("send = lambda text, end='': sys.stdout.write(text + '\\r\\n') and sys.stdout.flush()", "pass"),
         ("pass", "results = [r.update(objective=3, measures=[0, 1]) for r in results]"),
+        ("sys.stdout.write('\\ufeff')", "sys.stdout.write('\\ufeff')"),
         ("send('')", "answer['comment'] = {'nested': [1, 2]}"),
         ("pass", noise),
     ] {

@@ -2,10 +2,12 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Answer, Lab};
+use crate::support::{Answer, Lab, signal};
 
 /// Plain Python; `{start}` runs before the hello, `{request}` for each request, `{row}` for each row.
 const PROGRAM: &str = r#"
@@ -137,6 +139,23 @@ fn harmless_habits_are_no_faults() {
 }
 
 #[test]
+fn answers_out_of_order_are_taken_by_their_ids() {
+    // Of each two requests the second is answered first.
+    let swap = "held.insert(0, answer)
+    if len(held) < 2: continue
+    [print(json.dumps(held.pop(0)), flush=True) for _ in range(2)]
+    continue";
+    let settings = ["--quiet", "--set", "evaluator.rows_per_request=1"];
+    let swapped = lab("held = []", "pass", swap);
+    run(&swapped, &[&settings[..], &["--set", "evaluator.requests_in_flight=2"]].concat()).success();
+    let plain = lab("pass", "pass", "pass");
+    run(&plain, &settings).success();
+    let figures = [&swapped, &plain].map(|lab| lab.show("run"));
+    assert_eq!(figures[0]["invalid"], 0);
+    assert_eq!(figures[0]["qd_score"], figures[1]["qd_score"]);
+}
+
+#[test]
 fn rows_in_a_row_without_a_value_end_a_run_that_goes_on_once_the_program_is_mended() {
     let lab = lab("pass", "if os.path.exists('broken'): result = {'error': 'licence expired'}", "pass");
     let whole = ["--set", "evaluator.give_up_after=5", "--set", "run.checkpoint_iterations=1", "--quiet"];
@@ -150,11 +169,11 @@ fn rows_in_a_row_without_a_value_end_a_run_that_goes_on_once_the_program_is_mend
         "n = 0\nfor line in sys.stdin:\n    n += 1\n    if n > 16: open('broken', 'w')",
     );
     fs::write(lab.path("program.py"), breaking).unwrap();
-    let texts = ["5 solutions in a row have no value", "licence expired", "continue with: luminary resume run"];
+    let texts = ["5 evaluations in a row have no value", "licence expired", "continue with: luminary resume run"];
     run(&lab, &whole).fails(1, &texts);
     let shown = lab.show("run");
     assert_eq!((&shown["status"], &shown["iterations"], &shown["invalid"]), (&"failed".into(), &2.into(), &0.into()));
-    assert!(lab.call(&["show", "run"]).success().stdout.contains("failed: external evaluator: 5 solutions"));
+    assert!(lab.call(&["show", "run"]).success().stdout.contains("failed: external evaluator: 5 evaluations"));
     assert_eq!(failures(&lab)[0]["iteration"], 3);
     fs::write(lab.path("program.py"), program).unwrap();
     fs::remove_file(lab.path("broken")).unwrap();
@@ -241,6 +260,36 @@ files.format = "text"
     Answer::of(command(&["resume", "run", "--iterations", "4", "--quiet"]).output().unwrap()).success();
     assert!(!lab.path("run/work").exists(), "what the killed process left is removed");
     assert_eq!(fs::read_dir(lab.path("tmp")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_killed_check_leaves_nothing_in_the_temporary_folder() {
+    let lab = Lab::new();
+    fs::write(lab.path("sim.sh"), "touch \"$1/started\"\nsleep 1000\n").unwrap();
+    let config = r#"
+problem = { n = 2, measures = [[-2, 2], [-2, 2]] }
+[evaluator]
+command = ["sh", "{directory}/sim.sh", "{directory}"]
+protocol = "files"
+"#;
+    fs::write(lab.path("run.toml"), config).unwrap();
+    fs::create_dir(lab.path("tmp")).unwrap();
+    let n_left = || fs::read_dir(lab.path("tmp")).unwrap().count();
+    for name in ["KILL", "INT"] {
+        let mut command = lab.command();
+        let check = command.env("TMPDIR", lab.path("tmp")).args(["check", "run.toml"]);
+        let mut child = check.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        lab.wait_for("started");
+        assert_eq!(n_left(), 1);
+        signal(&child, name);
+        child.wait().unwrap();
+        let start = Instant::now();
+        while n_left() > 0 {
+            assert!(start.elapsed() < Duration::from_secs(60), "{name}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        fs::remove_file(lab.path("started")).unwrap();
+    }
 }
 
 #[test]

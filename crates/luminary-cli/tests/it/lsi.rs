@@ -1,84 +1,33 @@
-//! `luminary lsi` on the small models.
+//! `luminary lsi`, which hands over to another program.
 
 use std::fs;
 
-use crate::support::Lab;
+use crate::support::{Answer, Lab};
 
-const SHORT: [&str; 9] =
-    ["lsi", "--iterations", "1", "--resolution", "10x10", "--cutouts", "2", "--algorithm", "cma_maega"];
-
-#[test]
-fn a_run_leaves_archive_heatmap_and_collage_and_can_be_resumed() {
-    let lab = Lab::new();
-    let answer = lab.call(&[&SHORT[..], &["--out", "run", "--seed", "3"]].concat());
-    assert_eq!(answer.code, Some(0), "{}", answer.stderr);
-    for name in ["lsi.json", "manifest.json", "result.parquet", "heatmap.png", "collage.png"] {
-        assert!(lab.path("run").join(name).exists(), "{name}");
-    }
-    assert!(fs::read(lab.path("run/collage.png")).unwrap().starts_with(b"\x89PNG"));
-
-    let whole =
-        lab.call(&[&SHORT[..1], &["--iterations", "2"], &SHORT[3..], &["--out", "whole", "--seed", "3"]].concat());
-    assert_eq!(whole.code, Some(0), "{}", whole.stderr);
-    let resumed = lab.call(&["resume", "run", "--iterations", "2"]);
-    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
-    let crc = |folder: &str| {
-        let text = fs::read_to_string(lab.path(folder).join("summary.json")).unwrap();
-        let summary: serde_json::Value = serde_json::from_str(&text).unwrap();
-        summary["result_crc32"].as_str().unwrap().to_owned()
-    };
-    assert_eq!(crc("run"), crc("whole"));
-}
+const WANTED: [&str; 2] = ["expected the program luminary-lsi", "`cargo install --path lsi` builds it"];
 
 #[test]
-fn mistakes_are_named_and_leave_nothing_behind() {
-    let mut cases: Vec<(&[&str], &str)> = vec![
-        (&["--objective", "a photo of a cat"], "this model does not know \"cat\""),
-        (&["--measure", "a thin eight"], "--measure: expected two prompts such as 'thin|bold'"),
-        (&["--bounds", "1"], "--bounds: expected two numbers such as -0.3,0.3, found \"1\""),
-        (&["--bounds", "1,0"], "expected finite bounds, the lower below the upper, of measure 0, found 1 and 0"),
-        (&["--bounds", "0,1", "--bounds", "0,1", "--bounds", "0,1"], "one pair of bounds for each of the 2 measures"),
-        (&["--algorithm", "gradient"], "--algorithm: expected one of map_elites, map_elites_line, cma_me"),
-        (&["--domain", "stylegan", "--cutouts", "3"], "--cutouts: expected the domain stylegan2"),
-        (&["--set", "algorithm.sigma=-1"], "--set algorithm.sigma=-1"),
-        (&["--generator", "none.safetensors", "--clip", "none.safetensors"], "cannot be read"),
-        (&["--model", "faces", "--models", "nowhere"], "`luminary lsi fetch faces` obtains it"),
-        (&["--model", "faces", "--objective", "a face"], "--objective: expected a model with prompts, found faces"),
-        (&["--face", "face.png"], "expected --model faces"),
-    ];
-    if cfg!(not(feature = "lsi-wgpu")) {
-        cases.push((
-            &["--device", "wgpu"],
-            "expected a program with the device wgpu, found one that was built without it",
-        ));
-    }
-    for (flags, expected) in cases {
+fn without_the_program_the_error_says_how_to_get_it() {
+    for args in [&["lsi"][..], &["lsi", "--help"], &["resume", "run"]] {
         let lab = Lab::new();
-        let answer = lab.call(&[&["lsi", "--iterations", "1", "--out", "run"], flags].concat());
-        assert_eq!(answer.code, Some(2), "{flags:?}: {}", answer.stderr);
-        assert!(answer.stderr.contains(expected), "{flags:?}: {}", answer.stderr);
-        assert!(!lab.path("run").exists(), "{flags:?}");
+        fs::create_dir(lab.path("run")).unwrap();
+        fs::write(lab.path("run/lsi.json"), "{}").unwrap();
+        let output = lab.command_alone().args(args).output().unwrap();
+        Answer::of(output).fails(2, &WANTED);
     }
 }
 
+#[cfg(unix)]
 #[test]
-fn a_comparison_writes_a_table_and_keeps_finished_trials() {
-    let lab = Lab::new();
-    let flags = ["lsi", "compare", "--trials", "1", "--domain", "stylegan", "--iterations", "1", "--out", "all"];
-    let first = lab.call(&flags);
-    assert_eq!(first.code, Some(0), "{}", first.stderr);
-    let table = fs::read_to_string(lab.path("all/comparison.md")).unwrap();
-    for name in ["map_elites", "map_elites_line", "cma_me", "cma_mae", "cma_mega", "cma_maega"] {
-        assert!(table.contains(&format!("| {name} | ")), "{table}");
-    }
-    assert_eq!(fs::read_to_string(lab.path("all/comparison.csv")).unwrap().lines().count(), 7);
-    let manifest = lab.path("all/cma_mae-seed1/manifest.json");
-    let before = fs::metadata(&manifest).unwrap().modified().unwrap();
-    assert_eq!(lab.call(&flags).code, Some(0));
-    assert_eq!(fs::metadata(&manifest).unwrap().modified().unwrap(), before);
+fn the_program_gets_all_arguments_and_its_code_is_ours() {
+    use std::os::unix::fs::PermissionsExt;
 
-    let other =
-        lab.call(&["lsi", "compare", "--trials", "1", "--domain", "stylegan", "--iterations", "2", "--out", "all"]);
-    assert_eq!(other.code, Some(2), "{}", other.stderr);
-    assert!(other.stderr.contains("holds a trial with other settings"), "{}", other.stderr);
+    let lab = Lab::new();
+    let stand_in = lab.path("alone/luminary-lsi");
+    let mut command = lab.command_alone();
+    fs::write(&stand_in, "#!/bin/sh\nprintf '<%s>' \"$@\"\nexit 7\n").unwrap();
+    fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).unwrap();
+    let answer = Answer::of(command.args(["lsi", "compare", "--set", "a=b c", "--help"]).output().unwrap());
+    assert_eq!(answer.stdout, "<compare><--set><a=b c><--help>");
+    assert_eq!(answer.code, Some(7));
 }

@@ -5,6 +5,8 @@ mod archives;
 mod by_hand;
 mod configs;
 #[cfg(unix)]
+mod crowd;
+#[cfg(unix)]
 mod debugger;
 #[cfg(unix)]
 mod elite;
@@ -20,9 +22,10 @@ mod figures;
 mod first_hour;
 mod folder;
 #[cfg(unix)]
+mod full_disk;
+#[cfg(unix)]
 mod hosts;
 mod kill;
-#[cfg(feature = "lsi")]
 mod lsi;
 #[cfg(unix)]
 mod minimise;

@@ -39,6 +39,13 @@ impl Lab {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
+    /// In memory, if the system has a place for that: nothing there waits for a disk.
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Self { folder: folder.unwrap() }
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -47,6 +54,17 @@ impl Lab {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_luminary"));
         command.current_dir(self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// A copy of the program in a folder of its own, `alone`, with no other programs on the path.
+    pub(crate) fn command_alone(&self) -> Command {
+        let folder = self.path("alone");
+        fs::create_dir(&folder).unwrap();
+        let program = folder.join("luminary");
+        fs::copy(env!("CARGO_BIN_EXE_luminary"), &program).unwrap();
+        let mut command = Command::new(program);
+        command.current_dir(self.folder.path()).stdin(Stdio::null()).env("PATH", folder);
         command
     }
 
@@ -145,4 +163,11 @@ impl Essence {
 pub(crate) fn signal(child: &Child, name: &str) {
     let status = Command::new("kill").args([format!("-{name}"), child.id().to_string()]).status().unwrap();
     assert!(status.success());
+}
+
+/// The interpreter itself: `python3` may be a script that looks for one, which takes longer than the runs here.
+pub(crate) fn interpreter() -> String {
+    let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
+    assert!(asked.status.success(), "expected python3, found {}", String::from_utf8_lossy(&asked.stderr));
+    String::from_utf8(asked.stdout).unwrap().trim().to_owned()
 }

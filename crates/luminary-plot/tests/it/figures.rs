@@ -263,6 +263,37 @@ fn legend_names_each_series_once() {
 }
 
 #[test]
+fn a_line_without_a_name_has_the_colour_of_its_algorithm() {
+    let spec = |name: &str| {
+        let series = Series { name: name.into(), x: vec![0.0, 1.0], trials: vec![vec![1.0, 2.0]] };
+        let panel = CurvePanel { title: "".into(), x_label: "".into(), y_label: "".into(), series: vec![series] };
+        Curves { panels: vec![panel], ..Curves::default() }
+    };
+    let stroke = |name: &str, algorithm: Option<&str>| {
+        let style = Style { algorithm: algorithm.map(str::to_owned), ..Style::default() };
+        let svg = curves(&spec(name), &style).unwrap().svg().to_owned();
+        let line = &svg[svg.find("class=\"line\"").unwrap()..];
+        line[line.find("stroke=\"").unwrap()..].chars().take(15).collect::<String>()
+    };
+    assert_eq!(stroke("", Some("map_elites")), stroke("MAP-Elites", None));
+    assert_ne!(stroke("", Some("map_elites")), stroke("", None));
+    assert_eq!(stroke("mine", Some("map_elites")), stroke("mine", None), "a name speaks for itself");
+}
+
+#[test]
+fn points_of_two_names_never_look_alike() {
+    let names = ["CMA-ME", "CMA-ME*", "CMA-ME (imp, opt)"];
+    let point = |name: &str| AgreementPoint { name: name.into(), theirs: 1.0, ours: 1.0 };
+    let shape = |name: &str| {
+        let panel = AgreementPanel { title: String::new(), points: vec![point(name)] };
+        let svg = agreement("", "", ("", ""), &[panel], &Style::default()).svg().to_owned();
+        group(&svg, "points").to_owned()
+    };
+    let shapes = names.map(shape);
+    assert!(shapes[0] != shapes[1] && shapes[1] != shapes[2] && shapes[0] != shapes[2], "{shapes:?}");
+}
+
+#[test]
 fn markers_are_drawn_on_request() {
     let spec = Curves { markers: Markers::Dots, ..two_trials() };
     assert_eq!(curves(&spec, &Style::default()).unwrap().svg().matches("<circle").count(), 4);

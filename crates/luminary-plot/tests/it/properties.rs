@@ -64,7 +64,7 @@ fn style() -> impl Strategy<Value = Style> {
     let spacings = prop::sample::select(vec![Spacing::Linear, Spacing::Logarithmic]);
     let range = prop::option::of((number(), number()));
     (size, font, maps, range, spacings, goals).prop_map(|(size, font_size, color_map, color_range, spacing, goal)| {
-        Style { size, font_size, color_map, color_range, spacing, axes: None, goal }
+        Style { size, font_size, color_map, color_range, spacing, axes: None, goal, algorithm: None }
     })
 }
 

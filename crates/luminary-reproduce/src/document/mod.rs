@@ -1,5 +1,7 @@
 //! The document of all experiments, and the page of a single one.
 
+#[cfg(test)]
+mod committed;
 mod frontier;
 mod misses;
 mod section;

@@ -17,7 +17,8 @@ use crate::disk::Disk;
 use crate::driver::{Restored, begin, resume, state_of, write_results};
 use crate::error::RunError;
 use crate::folder::{
-    Failure, FailureLog, JOURNAL, Journal, METRICS, Manifest, MetricsLog, MetricsRow, Origin, RunFolder, SUMMARY, State,
+    Failure, FailureLog, JOURNAL, Journal, METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, Origin, RunFolder,
+    SUMMARY, State,
 };
 use crate::start::Elites;
 
@@ -31,6 +32,7 @@ pub struct ByHand {
     config: RunConfig,
     scheduler: Scheduler,
     seconds: f64,
+    measures_seen: MeasuresSeen,
     journal: Journal,
     journal_path: PathBuf,
     log: MetricsLog,
@@ -76,11 +78,11 @@ impl ByHand {
     pub fn open_on(disk: Disk, path: &Path) -> Result<Self, RunError> {
         let (folder, manifest) = RunFolder::open_on(disk, path)?;
         let config = manifest.config;
-        let Restored { mut scheduler, seconds, iteration_saved, replayed, n_calls_saved, .. } =
-            resume(&folder, &config)?;
+        let restored = resume(&folder, &config)?;
+        let log = restored.open_log(&folder)?;
+        let Restored { mut scheduler, seconds, measures_seen, n_calls_saved, .. } = restored;
         let journal_path = folder.file(JOURNAL);
         let journal = Journal::open_on(folder.disk(), &journal_path, &mut scheduler)?;
-        let log = open_log(&folder, iteration_saved, &replayed)?;
         let n_calls_opened = scheduler.n_calls();
         let failures = folder.failures();
         Ok(Self {
@@ -88,6 +90,7 @@ impl ByHand {
             config,
             scheduler,
             seconds,
+            measures_seen,
             journal,
             journal_path,
             log,
@@ -172,7 +175,7 @@ impl ByHand {
         let Ticket { id, seed, solution, .. } = ticket;
         let failure = Failure { ticket: *id, seed: *seed, solution, kind: reason, cause: reason, output: &[] };
         self.failures.record(&failure);
-        self.failures.take_error().map_or(Ok(()), |error| Err(RunError::io("append to", self.failures.path())(error)))
+        self.failures.check()
     }
 
     fn tell(
@@ -230,12 +233,13 @@ impl ByHand {
     }
 
     fn note(&mut self, call: Call) -> Result<(), RunError> {
+        self.measures_seen.note_call(self.scheduler.archive().measure_bounds(), &call);
         self.journal.append(self.scheduler.n_calls(), call).map_err(RunError::io("append to", &self.journal_path))
     }
 
     fn end_iteration(&mut self) -> Result<(), RunError> {
         if self.config.run.is_logged(self.scheduler.iterations()) {
-            let row = MetricsRow::of(&self.scheduler, self.config.goal(), self.seconds, None);
+            let row = MetricsRow::of(&self.scheduler, self.config.goal(), self.seconds, Some(&self.measures_seen));
             self.log.append(&row).map_err(RunError::io("append to", &self.folder.file(METRICS)))?;
         }
         Ok(())
@@ -260,32 +264,17 @@ impl ByHand {
         }
         match state_of(&self.config, &self.scheduler) {
             State::Finished => {
-                let (folder, config) = (&self.folder, &self.config);
-                write_results(folder, config, &self.scheduler, self.seconds, None, State::Finished).map(drop)
+                let Self { folder, config, scheduler, seconds, measures_seen, .. } = &self;
+                write_results(folder, config, scheduler, *seconds, Some(measures_seen), State::Finished).map(drop)
             }
             state => self.folder.set_state(&state),
         }
     }
 
     fn checkpoint(&mut self) -> Result<(), RunError> {
-        let origin = Origin { config: self.config.clone(), measures_seen: None };
+        let origin = Origin { config: self.config.clone(), measures_seen: Some(self.measures_seen.clone()) };
         self.folder.save(&self.scheduler, self.seconds, &origin, &self.log)
     }
-}
-
-/// Opens the metrics log. A call is in the journal before its line is in the log, and the log is not synced with it: a
-/// line that is missing after the checkpoint follows from the journal.
-fn open_log(folder: &RunFolder, iteration_saved: u64, replayed: &[MetricsRow]) -> Result<MetricsLog, RunError> {
-    let path = folder.file(METRICS);
-    let rows = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
-    let iterations = rows.iter().map(|row| row.iteration).filter(|&iteration| iteration > iteration_saved);
-    if let Some(last) = replayed.last().filter(|_| iterations.eq(replayed.iter().map(|row| row.iteration))) {
-        return folder.metrics(last.iteration);
-    }
-    let mut log = folder.metrics(iteration_saved)?;
-    let appended = replayed.iter().try_for_each(|row| log.append(row));
-    appended.map_err(RunError::io("append to", &path))?;
-    Ok(log)
 }
 
 /// Why a message was not taken.

@@ -24,6 +24,7 @@ mod fit;
 mod floats;
 mod goal;
 mod names;
+mod over_issue;
 mod problem;
 mod render;
 mod resolve;
@@ -381,6 +382,15 @@ impl ProblemConfig {
     /// Whether a program evaluates it.
     pub fn is_program(&self) -> bool {
         !matches!(self, Self::Domain { .. } | Self::Custom { .. })
+    }
+
+    /// Evaluations of its program in a row without a value that end a run, if one evaluates it.
+    pub fn give_up_after(&self) -> Option<usize> {
+        match self {
+            #[cfg(unix)]
+            Self::External { evaluator, .. } => Some(evaluator.give_up_after),
+            Self::Domain { .. } | Self::Custom { .. } => None,
+        }
     }
 
     /// Like [`evaluator`](Self::evaluator), for a run: programs work in its folder and leave their failures there.

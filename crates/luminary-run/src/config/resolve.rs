@@ -84,6 +84,12 @@ pub(super) fn out(table: Table) -> Result<Option<String>, Fault> {
     run.take("out").map(|setting| setting.string().map(str::to_owned)).transpose()
 }
 
+/// Only whether the over-issue is given.
+pub(super) fn gives_over_issue(table: Table) -> Result<bool, Fault> {
+    let mut run = Section::root(table).section("run")?;
+    Ok(run.take("over_issue").is_some())
+}
+
 fn read_run(section: &mut Section, algorithm: &AlgorithmSettings) -> Result<RunSettings, Fault> {
     let iterations = read_budget(section, algorithm)?;
     let threads = section.take("threads").map_or(Ok(0), |setting| setting.count_in_range())?;

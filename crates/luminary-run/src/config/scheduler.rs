@@ -41,6 +41,9 @@ impl RunConfig {
         if let Some(bandit) = algorithm.bandit {
             config.pool = Pool::Bandit(bandit);
         }
+        if let Some(initial) = &mut config.initial {
+            initial.bounds = algorithm.engine_bounds();
+        }
         for group in &mut config.emitters {
             algorithm.apply_to(&mut group.emitter);
         }
@@ -80,11 +83,7 @@ impl RunConfig {
 impl AlgorithmSettings {
     /// Writes what is set beside the preset into an emitter's configuration.
     fn apply_to(&self, emitter: &mut EmitterConfig) {
-        let bounds = self.bounds.as_ref().map(|bounds| Bounds {
-            lower: bounds.lower.clone(),
-            upper: bounds.upper.clone(),
-            rule: bounds.rule,
-        });
+        let bounds = self.engine_bounds();
         match emitter {
             EmitterConfig::Gaussian(config) => config.bounds = bounds,
             EmitterConfig::IsoLine(config) => config.bounds = bounds,
@@ -108,6 +107,14 @@ impl AlgorithmSettings {
                 }
             }
         }
+    }
+
+    fn engine_bounds(&self) -> Option<Bounds> {
+        self.bounds.as_ref().map(|bounds| Bounds {
+            lower: bounds.lower.clone(),
+            upper: bounds.upper.clone(),
+            rule: bounds.rule,
+        })
     }
 
     fn strategy_config(&self) -> StrategyConfig {

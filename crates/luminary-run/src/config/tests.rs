@@ -94,6 +94,22 @@ fn infinite_bounds_survive_the_manifest() {
 }
 
 #[test]
+fn every_algorithm_asks_for_solutions_within_the_bounds_only() {
+    for preset in Preset::ALL {
+        let text = format!(
+            "problem = {{ domain = 'arm', n = 3 }}\nalgorithm = {{ preset = '{}', bounds = {{ lower = 100, upper = 101 }} }}",
+            preset.name()
+        );
+        let config = RunConfig::read(Some(Source::new("any.toml", &text)), &[]).unwrap();
+        let mut scheduler = config.scheduler(&config.problem.spec().unwrap()).build().unwrap();
+        let tickets = scheduler.ask_tickets(500);
+        let is_inside = |x: &f64| (100.0..=101.0).contains(x);
+        assert!(tickets.iter().all(|ticket| ticket.solution.iter().all(is_inside)), "{preset}");
+        assert!(!tickets.is_empty());
+    }
+}
+
+#[test]
 fn a_budget_of_evaluations_is_rounded_up_to_whole_iterations() {
     let iterations = |run: &str| {
         let text = format!("problem = {{ domain = 'arm', n = 2 }}\nrun = {{ {run} }}");

@@ -2,9 +2,11 @@
 
 mod broadcast;
 mod ledger;
+mod memoir;
 mod recorder;
 mod restore;
 mod results;
+mod told;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,15 +22,18 @@ use crate::export;
 #[cfg(unix)]
 use crate::external::Crew;
 use crate::folder::live::clear_live;
-use crate::folder::{CheckpointFileError, FailureLog, JOURNAL, Manifest, MeasuresSeen, RunFolder, SUMMARY, State};
+use crate::folder::{
+    CheckpointFileError, JOURNAL, Manifest, MeasuresSeen, MetricsRow, RunFolder, SUMMARY, State,
+};
 use crate::start::Elites;
 use crate::stop::StopFlag;
 use crate::summary::Summary;
-pub use broadcast::{Broadcast, Wish};
-pub use ledger::{FirstBatch, Ledger, NoValue, Watched};
+pub use broadcast::{Broadcast, Moment, Wish};
+pub use ledger::{FirstBatch, InARow, Ledger, Watched};
 use recorder::Recorder;
-pub(crate) use restore::begin;
+use restore::open_metrics;
 pub use restore::{Restored, restore, resume};
+pub(crate) use restore::begin;
 pub use results::{state_of, write_results};
 
 /// What an observer of a run sees after each iteration.
@@ -113,9 +118,12 @@ pub struct Run {
     scheduler: Scheduler,
     seconds_before: f64,
     measures_seen: MeasuresSeen,
+    /// Iterations in the newest checkpoint, and the lines of the log that the journal has led to since.
+    iteration_saved: u64,
+    replayed: Vec<MetricsRow>,
     notes: Vec<Note>,
     evaluator: Option<Evaluator>,
-    failures: Arc<FailureLog>,
+    place: Place,
 }
 
 impl Run {
@@ -150,9 +158,11 @@ impl Run {
             scheduler,
             seconds_before: 0.0,
             measures_seen: MeasuresSeen::default(),
+            iteration_saved: 0,
+            replayed: Vec::new(),
             notes: Vec::new(),
             evaluator,
-            failures: place.failures,
+            place,
         })
     }
 
@@ -191,7 +201,8 @@ impl Run {
             checkpoints.clear().map_err(RunError::io("clear", checkpoints.folder()))?;
             folder.remove(JOURNAL)?;
         }
-        let Restored { scheduler, seconds, measures_seen, damaged, .. } = resume(&folder, &manifest.config)?;
+        let Restored { scheduler, seconds, measures_seen, iteration_saved, replayed, damaged, .. } =
+            resume(&folder, &manifest.config)?;
         if is_changed {
             folder.write_manifest(&manifest)?;
         }
@@ -203,9 +214,11 @@ impl Run {
             scheduler,
             seconds_before: seconds,
             measures_seen,
+            iteration_saved,
+            replayed,
             notes: damaged.into_iter().map(Note::DamagedCheckpoint).collect(),
             evaluator: None,
-            failures: place.failures,
+            place,
         })
     }
 
@@ -232,10 +245,7 @@ impl Run {
     pub fn execute(mut self, stop: &StopFlag, watch: &mut dyn Watch) -> Result<Summary, RunError> {
         let evaluator = match self.evaluator.take() {
             Some(evaluator) => evaluator,
-            None => {
-                let place = Place { failures: Arc::clone(&self.failures), ..Place::in_folder(self.path()) };
-                self.config.problem.evaluator_at(&place)?
-            }
+            None => self.config.problem.evaluator_at(&self.place)?,
         };
         self.execute_with(evaluator, stop, watch)
     }
@@ -264,11 +274,13 @@ impl Run {
         stop: &StopFlag,
         watch: &mut dyn Watch,
     ) -> Result<Summary, RunError> {
-        let log = self.folder.metrics(self.scheduler.iterations())?;
+        let log = open_metrics(&self.folder, self.iteration_saved, &self.replayed)?;
         let first_batch = if self.scheduler.evaluations() == 0 { FirstBatch::Due } else { FirstBatch::Past };
         let seen = std::mem::take(&mut self.measures_seen);
-        let ledger = Ledger::new(Arc::clone(&self.failures), first_batch, self.scheduler.iterations(), seen);
         let iteration = self.scheduler.iterations();
+        let ledger = Ledger::new(Arc::clone(&self.place.failures), iteration, seen)
+            .with_stopwatch(self.place.stopwatch.clone());
+        ledger.expect_values(first_batch, InARow::Elsewhere);
         let mut recorder =
             Recorder::new(&self.config, &self.folder, log, ledger, iteration, self.seconds_before, stop, watch);
         if let Some(flag) = evaluator.interrupt_flag() {
@@ -294,6 +306,7 @@ impl Run {
             }
         };
         let seconds = recorder.seconds();
+        recorder.remember(&self.scheduler);
         recorder.start_checkpoint(&self.scheduler)?;
         // The archives are written while the checkpoint is.
         let written = export::write_archives(&self.folder, &self.scheduler, self.config.goal());

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use luminary::archive::Acceptance;
 use luminary::scheduler::{Observer, Scheduler};
 
-use super::broadcast::{Broadcast, Wish};
+use super::broadcast::{Broadcast, Moment, Wish};
 use super::{Ledger, Note, Progress, Watch};
 use crate::config::RunConfig;
 use crate::error::RunError;
@@ -121,7 +121,8 @@ impl<'a> Recorder<'a> {
         if before == 0 {
             self.note_if_nothing_accepted(scheduler);
         }
-        if self.broadcast.look(now, self.folder, scheduler, seconds) == Wish::Stop {
+        let moment = Moment { scheduler, ledger: &self.ledger, seconds };
+        if self.broadcast.look(now, self.folder, &moment) == Wish::Stop {
             self.stop.request();
         }
         self.watch.iteration(&Progress {
@@ -196,8 +197,13 @@ impl<'a> Recorder<'a> {
 
     /// That rows without a value could be written down.
     pub(super) fn check_failure_log(&self) -> Result<(), RunError> {
-        let failures = self.ledger.failures();
-        failures.take_error().map_or(Ok(()), |error| Err(RunError::io("append to", failures.path())(error)))
+        self.ledger.failures().check()
+    }
+
+    /// Remembers how the run stands, for those who look at its past.
+    pub(super) fn remember(&mut self, scheduler: &Scheduler) {
+        let seconds = self.seconds();
+        self.broadcast.remember(self.folder, &Moment { scheduler, ledger: &self.ledger, seconds });
     }
 
     /// Time spent on the run until now.

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use luminary::scheduler::Scheduler;
+use luminary::scheduler::{Call, Scheduler};
 
 use crate::config::RunConfig;
 use crate::disk::Disk;
 use crate::error::RunError;
 use crate::folder::{
-    CHECKPOINTS, CheckpointFileError, Checkpoints, JOURNAL, MeasuresSeen, MetricsRow, Origin, RunFolder, Saved,
-    compare, differences, replay,
+    CHECKPOINTS, CheckpointFileError, Checkpoints, JOURNAL, METRICS, MeasuresSeen, MetricsLog, MetricsRow, Origin,
+    RunFolder, Saved, compare, differences, replay,
 };
 use crate::memory;
 use crate::start::Elites;
@@ -21,7 +21,7 @@ pub struct Restored {
     pub scheduler: Scheduler,
     /// Time spent until the checkpoint.
     pub seconds: f64,
-    /// Where the measures were until the checkpoint.
+    /// Where the measures were, those of calls after the checkpoint included.
     pub measures_seen: MeasuresSeen,
     /// Iterations done until the checkpoint.
     pub iteration_saved: u64,
@@ -31,6 +31,16 @@ pub struct Restored {
     pub n_calls_saved: u64,
     /// Newer checkpoints that could not be used.
     pub damaged: Vec<CheckpointFileError>,
+}
+
+impl Restored {
+    /// Opens the metrics log where the run is.
+    ///
+    /// # Errors
+    /// When the folder cannot be read or written.
+    pub fn open_log(&self, folder: &RunFolder) -> Result<MetricsLog, RunError> {
+        open_metrics(folder, self.iteration_saved, &self.replayed)
+    }
 }
 
 /// Restores a run that is to go on; one without a checkpoint starts at its beginning. Damaged checkpoints are put
@@ -75,15 +85,36 @@ fn restore_if(
     };
     let n_calls_saved = scheduler.n_calls();
     let iteration_saved = scheduler.iterations();
+    let mut measures_seen = origin.and_then(|origin| origin.measures_seen).unwrap_or_default();
     let mut replayed = Vec::new();
-    let mut look = |scheduler: &Scheduler| {
-        if config.run.is_logged(scheduler.iterations()) {
-            replayed.push(MetricsRow::of(scheduler, config.goal(), seconds, None));
+    let mut look = |scheduler: &Scheduler, call: &Call, iterations_before: u64| {
+        measures_seen.note_call(scheduler.archive().measure_bounds(), call);
+        let iteration = scheduler.iterations();
+        if iteration > iterations_before && config.run.is_logged(iteration) {
+            replayed.push(MetricsRow::of(scheduler, config.goal(), seconds, Some(&measures_seen)));
         }
     };
     replay(disk, &folder.join(JOURNAL), &mut scheduler, &mut look)?;
-    let measures_seen = origin.and_then(|origin| origin.measures_seen).unwrap_or_default();
     Ok(Restored { scheduler, seconds, measures_seen, iteration_saved, replayed, n_calls_saved, damaged })
+}
+
+/// Opens the metrics log of a run that was restored. A call is in the journal before its line is in the log, and the log
+/// is not synced with it: a line that is missing after the checkpoint follows from the journal.
+pub(crate) fn open_metrics(
+    folder: &RunFolder,
+    iteration_saved: u64,
+    replayed: &[MetricsRow],
+) -> Result<MetricsLog, RunError> {
+    let path = folder.file(METRICS);
+    let rows = MetricsLog::read(&path).map_err(RunError::io("read", &path))?;
+    let iterations = rows.iter().map(|row| row.iteration).filter(|&iteration| iteration > iteration_saved);
+    if let Some(last) = replayed.last().filter(|_| iterations.eq(replayed.iter().map(|row| row.iteration))) {
+        return folder.metrics(last.iteration);
+    }
+    let mut log = folder.metrics(iteration_saved)?;
+    let appended = replayed.iter().try_for_each(|row| log.append(row));
+    appended.map_err(RunError::io("append to", &path))?;
+    Ok(log)
 }
 
 /// That a checkpoint is of the run that the manifest describes: neither was exchanged or edited.

@@ -1,11 +1,13 @@
 //! One batch under way: what is still to be evaluated, what has been, and what to do about failures.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use super::config::{ExternalConfig, OnFailure, Shape};
 use super::error::ExternalError;
 use super::report::{EvaluationReport, Fault, HostEvent, RowFailure, WorkerEvent};
 use super::wire::{Answer, Wanted};
+use crate::patience::Patience;
 
 /// Rows that are evaluated together.
 #[derive(Debug, PartialEq)]
@@ -43,14 +45,27 @@ pub(super) struct Batch<'a> {
 }
 
 /// What went wrong since the last good evaluation, over all batches.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct InARow {
     /// Worker failures.
     n_workers: usize,
-    /// Rows without a value.
-    n_rows: usize,
-    /// The first fault of either.
-    first: Option<Fault>,
+    /// The fault of the first of them.
+    first_of_workers: Option<Fault>,
+    /// Rows without a value, counted as they are settled: a batch may take a day.
+    rows: Patience,
+}
+
+impl InARow {
+    /// Nothing has gone wrong yet.
+    pub(super) fn new(config: &ExternalConfig) -> Self {
+        Self { n_workers: 0, first_of_workers: None, rows: Patience::new(config.give_up_after) }
+    }
+
+    fn note_value(&mut self) {
+        self.n_workers = 0;
+        self.first_of_workers = None;
+        self.rows.note_value();
+    }
 }
 
 impl<'a> Batch<'a> {
@@ -134,6 +149,11 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Notes how long the rows of an answer took together.
+    pub(super) fn took(&mut self, time: Duration, n_rows: usize) {
+        self.report.durations.note(time.as_secs_f64() / n_rows.max(1) as f64, n_rows as u64);
+    }
+
     /// Takes the values of a good row: objective, measures, extras and, if asked for, the Jacobian.
     pub(super) fn succeed(&mut self, row: usize, values: &[f64]) {
         let (objective, values) = values.split_first().expect("every row has an objective");
@@ -146,7 +166,7 @@ impl<'a> Batch<'a> {
             jacobians[row * jacobian.len()..][..jacobian.len()].copy_from_slice(jacobian);
         }
         self.n_open -= 1;
-        self.in_a_row = InARow::default();
+        self.in_a_row.note_value();
     }
 
     /// A worker has failed with these jobs in hand; it has to be replaced.
@@ -189,7 +209,7 @@ impl<'a> Batch<'a> {
 
     /// Counts a worker failure; says whether the run goes on.
     fn count_worker_failure(&mut self, event: &WorkerEvent) -> bool {
-        let first = self.in_a_row.first.get_or_insert_with(|| event.fault.clone()).clone();
+        let first = self.in_a_row.first_of_workers.get_or_insert_with(|| event.fault.clone()).clone();
         self.in_a_row.n_workers += 1;
         let failures = self.in_a_row.n_workers;
         if failures >= self.config.give_up_after {
@@ -246,15 +266,14 @@ impl<'a> Batch<'a> {
         let output = event.as_ref().map_or(Vec::new(), |event| event.stderr.clone());
         let failure = RowFailure { row, fault: fault.clone(), output };
         (self.on_failure)(&failure);
-        let first = self.in_a_row.first.get_or_insert_with(|| fault.clone()).clone();
-        self.in_a_row.n_rows += 1;
-        let rows = self.in_a_row.n_rows;
         match self.config.on_failure {
-            OnFailure::Skip if rows >= self.config.give_up_after => {
+            OnFailure::Skip => {
+                let counted = self.in_a_row.rows.note_failure(|| format!("the evaluator {fault}"));
                 self.report.failures.push(failure);
-                self.end_with(ExternalError::NoValues { rows, first });
+                if let Err(error) = counted {
+                    self.end_with(ExternalError::NoValues(error));
+                }
             }
-            OnFailure::Skip => self.report.failures.push(failure),
             OnFailure::Abort => {
                 let attempts = self.failed_attempts[row];
                 self.end_with(ExternalError::Evaluation { row, attempts, fault, event: event.map(Box::new) });

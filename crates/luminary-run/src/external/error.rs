@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::report::{Fault, WorkerEvent};
+use crate::patience::NoValues;
 
 /// Why an external evaluator could not be started, or why a batch was not evaluated.
 #[derive(Debug, Error)]
@@ -89,15 +90,8 @@ pub enum ExternalError {
         event: Box<WorkerEvent>,
     },
     /// So many rows in a row had no value that going on would only burn the budget.
-    #[error(
-        "external evaluator: {rows} solutions in a row have no value (`give_up_after`); the first: the evaluator {first}"
-    )]
-    NoValues {
-        /// Rows without a value since the last good evaluation.
-        rows: usize,
-        /// Why the first of them has none.
-        first: Fault,
-    },
+    #[error("external evaluator: {0}")]
+    NoValues(NoValues),
     /// The folder of an evaluation cannot be made or written.
     #[error("external evaluator: cannot write {}: {source}", .path.display())]
     WorkDir {

@@ -143,15 +143,9 @@ impl ExternalEvaluator {
                 Workers::Files(numbers.map(new).collect())
             }
         };
-        let mut evaluator = Self {
-            config,
-            shape,
-            workers,
-            in_a_row: InARow::default(),
-            at_start: EvaluationReport::default(),
-            extras: Vec::new(),
-            stop,
-        };
+        let in_a_row = InARow::new(&config);
+        let mut evaluator =
+            Self { config, shape, workers, in_a_row, at_start: EvaluationReport::default(), extras: Vec::new(), stop };
         evaluator.say_hello()?;
         Ok(evaluator)
     }
@@ -198,7 +192,7 @@ impl ExternalEvaluator {
         let mut extras = std::mem::take(&mut self.extras);
         extras.resize(objectives.len() * config.extras.width(), f64::NAN);
         let buffers = Buffers { solutions, seeds, objectives, measures, extras: &mut extras, jacobians };
-        let in_a_row = std::mem::take(&mut self.in_a_row);
+        let in_a_row = std::mem::replace(&mut self.in_a_row, InARow::new(&config));
         let mut batch = match Batch::new(&config, self.shape, in_a_row, buffers, on_failure) {
             Ok(batch) => batch,
             Err(error) => return (Err(error), EvaluationReport::default()),
@@ -239,7 +233,7 @@ impl ExternalEvaluator {
             jacobians: None,
         };
         let nobody = &mut |_: &RowFailure| ();
-        let mut batch = Batch::new(&config, self.shape, InARow::default(), buffers, nobody)?;
+        let mut batch = Batch::new(&config, self.shape, InARow::new(&config), buffers, nobody)?;
         let is_settled = |worker: &&mut dyn Worker| worker.is_ready() || worker.is_out() || worker.is_away();
         self.drive(&mut batch, |workers, batch| !batch.is_fatal() && !workers.iter().all(is_settled));
         let (result, report, _) = batch.finish();

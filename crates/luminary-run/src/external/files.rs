@@ -11,6 +11,7 @@ use rustix::event::PollFd;
 use super::batch::{Batch, Job};
 use super::config::{ExternalConfig, FileFormat, FilesConfig, Shape};
 use super::error::ExternalError;
+use super::guard::GuardedFolder;
 use super::lines::without_mark;
 use super::process::{self, LIVENESS_INTERVAL, Process};
 use super::report::{Fault, FaultKind, TimeLimit, WorkerEvent};
@@ -40,7 +41,7 @@ enum RootOwner {
     /// The run's: it is made with the first work directory, and removed at the end.
     Run,
     /// Ours: a temporary one, which goes with this.
-    System(#[expect(dead_code, reason = "held to be dropped")] tempfile::TempDir),
+    System(#[expect(dead_code, reason = "held to be dropped")] GuardedFolder),
 }
 
 struct WorkState {
@@ -66,6 +67,7 @@ struct Evaluation {
     process: Process,
     row: usize,
     folder: PathBuf,
+    started: Instant,
     deadline: Option<Instant>,
     last_look: Instant,
 }
@@ -82,8 +84,7 @@ impl WorkRoot {
             }
             (None, Some(path)) => (absolute(path)?, RootOwner::Run),
             (None, None) => {
-                let temporary = tempfile::Builder::new().prefix("luminary-").tempdir();
-                let temporary = temporary.map_err(|source| wrap(&std::env::temp_dir(), source))?;
+                let temporary = GuardedFolder::new().map_err(|source| wrap(&std::env::temp_dir(), source))?;
                 (temporary.path().to_path_buf(), RootOwner::System(temporary))
             }
         };
@@ -177,7 +178,7 @@ impl FilesWorker {
         }
         let (limit, _) = self.config.limit_for(1);
         let deadline = now.checked_add(limit);
-        Ok(spawned.map(|process| Evaluation { process, row, folder, deadline, last_look: now }))
+        Ok(spawned.map(|process| Evaluation { process, row, folder, started: now, deadline, last_look: now }))
     }
 
     fn params_text(&self, row: usize, batch: &Batch<'_>) -> Vec<u8> {
@@ -299,6 +300,7 @@ impl Worker for FilesWorker {
         evaluation.last_look = now;
         evaluation.process.drain_output();
         if evaluation.process.has_ended() {
+            batch.took(now.saturating_duration_since(evaluation.started), 1);
             match self.verdict(&mut evaluation, batch) {
                 Ok(()) => remove_folder(&evaluation.folder),
                 Err(fault) => self.fail(evaluation, fault, batch),

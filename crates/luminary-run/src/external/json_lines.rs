@@ -182,7 +182,8 @@ impl JsonLinesWorker {
                     transcript.received(line);
                 }
                 if *has_said_hello {
-                    take_answer(line, in_flight, &mut self.answer, batch)?;
+                    let n_rows = take_answer(line, in_flight, &mut self.answer, batch)?;
+                    batch.took(now.saturating_duration_since(*owing_since), n_rows);
                     self.flushing = Flushing::Works;
                     self.host.iter().for_each(HostState::answer);
                 } else {

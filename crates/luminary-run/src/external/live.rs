@@ -163,13 +163,13 @@ impl Live {
     }
 }
 
-/// Matches an answer with its request and hands it to the batch. An error means that the process talks nonsense.
+/// Matches an answer with its request and hands it to the batch; says how many rows it had. An error means that the process talks nonsense.
 pub(super) fn take_answer(
     line: &[u8],
     in_flight: &mut Vec<Request>,
     answer: &mut Answer,
     batch: &mut Batch<'_>,
-) -> Result<(), Fault> {
+) -> Result<usize, Fault> {
     let max_rows = in_flight.iter().map(|request| request.job.rows.len()).max().unwrap_or(0);
     answer.read(line, batch.wanted(), max_rows).map_err(Fault::Garbage)?;
     let place = in_flight.iter().position(|request| request.id == answer.id).ok_or_else(|| {
@@ -178,8 +178,9 @@ pub(super) fn take_answer(
     })?;
     if let Some(error) = answer.error.take() {
         let job = in_flight.remove(place).job;
+        let n_rows = job.rows.len();
         batch.fail_jobs(vec![job], Fault::Reported(error), None);
-        return Ok(());
+        return Ok(n_rows);
     }
     let (expected, found) = (in_flight[place].job.rows.len(), answer.verdicts.len());
     if expected != found {
@@ -187,5 +188,5 @@ pub(super) fn take_answer(
     }
     let job = in_flight.remove(place).job;
     batch.accept(&job, answer);
-    Ok(())
+    Ok(job.rows.len())
 }

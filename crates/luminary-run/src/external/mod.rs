@@ -37,6 +37,7 @@ mod launch;
 mod signs;
 mod host_state;
 mod files;
+mod guard;
 mod process;
 mod wire;
 mod scan;
@@ -51,3 +52,5 @@ pub use hosts::{Crew, Host, NotAHost, read_hosts};
 pub(crate) use hosts::{HOST_WORDS, n_workers};
 pub use report::{EvaluationReport, Fault, FaultKind, HostEvent, RowFailure, TimeLimit, WorkerEvent};
 pub use transcript::{Entry, Transcript};
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) use wire::fuzz::targets as fuzz_targets;

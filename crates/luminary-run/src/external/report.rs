@@ -7,6 +7,7 @@ use std::process::ExitStatus;
 
 use serde::Serialize;
 
+use crate::folder::Durations;
 use crate::text::visible;
 
 /// Worker events kept for one batch; further ones are only counted.
@@ -27,6 +28,8 @@ pub struct EvaluationReport {
     pub n_events_left_out: usize,
     /// Hosts that were lost or came back, in the order in which it was noticed.
     pub host_events: Vec<HostEvent>,
+    /// How long rows took; rows of one request share its time.
+    pub durations: Durations,
 }
 
 impl EvaluationReport {

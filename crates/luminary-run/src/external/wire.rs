@@ -341,3 +341,7 @@ fn read_error(scanner: &mut Scanner<'_>) -> Scanned<Option<String>> {
 #[cfg(test)]
 #[path = "wire_tests.rs"]
 mod tests;
+
+#[cfg(any(test, feature = "fuzz"))]
+#[path = "wire_fuzz.rs"]
+pub(super) mod fuzz;

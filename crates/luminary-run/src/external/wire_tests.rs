@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::fuzz::fuzz;
 
 const SHAPE: Shape = Shape { solution_dim: 2, measure_dim: 2 };
 static NO_EXTRAS: Extras = Extras(std::collections::BTreeMap::new());
@@ -214,27 +213,5 @@ proptest! {
             _ => scanner.skip(),
         }).unwrap();
         prop_assert_eq!(found, numbers.iter().map(|x| x.to_bits()).collect::<Vec<_>>());
-    }
-}
-
-#[test]
-fn lines_that_nobody_wrote() {
-    let seeds = [
-        r#"{"id":12,"results":[{"objective":1,"measures":[2,3],"jacobian":[[4,5],[6,7],[8,9]]},{"error":"no"}]}"#,
-        r#"{"results":[{"measures":[1,-2.5e-3],"extra":{"a":[true]},"objective":null}],"seconds":0.1,"id":0}"#,
-    ];
-    for jacobian in [false, true] {
-        fuzz("evaluator line", &seeds.map(str::as_bytes), |bytes| {
-            let mut answer = Answer::default();
-            let read = answer.read(bytes, wanted(jacobian), 3);
-            assert!(answer.verdicts.len() <= 3 && answer.values.len() <= 3 * wanted(jacobian).stride());
-            read.into()
-        });
-    }
-    let hello = br#"{"hello":"luminary","version":1,"jacobian":true,"name":"sphere"}"#;
-    fuzz("hello", &[hello], |bytes| read_hello(bytes, SHAPE).into());
-    let texts = [&b"1.5 0.25 -1e3\n"[..], b"1 2 3 4 5 6 7 8 9"];
-    for (text, jacobian) in texts.into_iter().zip([false, true]) {
-        fuzz("result file", &[text], |bytes| Row::default().read_text(bytes, wanted(jacobian)).into());
     }
 }

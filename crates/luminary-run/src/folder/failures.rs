@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::number;
 use crate::disk::{Disk, DiskFile};
+use crate::error::RunError;
 
 /// Lines that one process writes at most: an evaluator may fail a million times, and the first of them tell the story.
 const MAX_LINES: u64 = 100_000;
@@ -35,7 +36,8 @@ pub struct Failure<'a> {
 impl Failure<'_> {
     /// What happened, with the last line that the evaluator wrote: that of a traceback names the exception.
     fn words(&self) -> String {
-        let output = self.output.iter().rev().find(|line| !line.trim().is_empty());
+        let is_news = |line: &&String| !self.cause.ends_with(line.trim());
+        let output = self.output.iter().rev().find(|line| !line.trim().is_empty()).filter(is_news);
         output.map_or(self.cause.to_owned(), |line| format!("{}; its last output: {line}", self.cause))
     }
 }
@@ -60,7 +62,8 @@ struct Line<'a> {
 #[derive(Debug)]
 pub struct FailureLog {
     disk: Disk,
-    path: PathBuf,
+    /// The file, if there is to be one.
+    path: Option<PathBuf>,
     inner: Mutex<Inner>,
 }
 
@@ -84,12 +87,12 @@ impl FailureLog {
 
     /// [`new`](Self::new) on a disk.
     pub(crate) fn on(disk: Disk, path: PathBuf) -> Self {
-        Self { disk, path, inner: Mutex::default() }
+        Self { disk, path: Some(path), inner: Mutex::default() }
     }
 
-    /// Where the log is.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// A log that is kept nowhere, of a run without a folder: it knows the causes of the batch under way.
+    pub fn nowhere() -> Self {
+        Self { disk: Disk::default(), path: None, inner: Mutex::default() }
     }
 
     /// A batch of this iteration begins.
@@ -108,10 +111,8 @@ impl FailureLog {
         }
         inner.causes.insert(ticket, failure.words());
         inner.n_lines += 1;
-        if inner.n_lines > MAX_LINES {
-            return;
-        }
-        if let Err(error) = inner.append(&self.disk, &self.path, failure) {
+        let Some(path) = self.path.as_deref().filter(|_| inner.n_lines <= MAX_LINES) else { return };
+        if let Err(error) = inner.append(&self.disk, path, failure) {
             inner.error.get_or_insert(error);
         }
     }
@@ -121,9 +122,20 @@ impl FailureLog {
         self.inner().causes.first_key_value().map(|(_, cause)| cause.clone())
     }
 
-    /// Why the log could not be written, if it could not, once.
-    pub fn take_error(&self) -> Option<io::Error> {
-        self.inner().error.take()
+    /// Why a row of this batch has no value.
+    pub fn cause_of(&self, ticket: TicketId) -> Option<String> {
+        self.inner().causes.get(&ticket.get()).cloned()
+    }
+
+    /// That all lines could be written; one that could not is told once.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn check(&self) -> Result<(), RunError> {
+        match (self.inner().error.take(), &self.path) {
+            (Some(error), Some(path)) => Err(RunError::io("append to", path)(error)),
+            _ => Ok(()),
+        }
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -180,7 +192,8 @@ mod tests {
     #[test]
     fn a_line_is_there_as_soon_as_it_is_recorded_and_once_for_each_ticket() {
         let folder = tempfile::tempdir().unwrap();
-        let log = FailureLog::new(folder.path().join("failures.jsonl"));
+        let path = folder.path().join("failures.jsonl");
+        let log = FailureLog::new(path.clone());
         let output = ["Traceback".to_owned()];
         let failure = Failure {
             ticket: TicketId::new(7),
@@ -191,18 +204,19 @@ mod tests {
             output: &output,
         };
         log.begin_batch(4);
-        assert!(!log.path().exists());
+        assert!(!path.exists());
         log.record(&failure);
         log.record(&failure);
-        let text = std::fs::read_to_string(log.path()).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
         let line: serde_json::Value = serde_json::from_str(text.trim_end()).unwrap();
         assert_eq!((&line["iteration"], &line["ticket"], &line["seed"]), (&4.into(), &7.into(), &3.into()));
         assert_eq!((&line["kind"], &line["cause"]), (&"crash".into(), &"exited with code 3".into()));
         assert_eq!((&line["output"][0], &line["solution"][1]), (&"Traceback".into(), &"NaN".into()));
         assert_eq!(log.first_cause().as_deref(), Some("exited with code 3; its last output: Traceback"));
+        assert_eq!(log.cause_of(TicketId::new(7)), log.first_cause());
         log.begin_batch(5);
-        assert_eq!(log.first_cause(), None);
-        assert!(log.take_error().is_none());
+        assert_eq!((log.first_cause(), log.cause_of(TicketId::new(7))), (None, None));
+        log.check().unwrap();
     }
 
     #[test]
@@ -225,6 +239,8 @@ mod tests {
         let log = FailureLog::new("/nowhere/failures.jsonl".into());
         let (ticket, output) = (TicketId::new(0), []);
         log.record(&Failure { ticket, seed: 0, solution: &[], kind: "crash", cause: "", output: &output });
-        assert_eq!(log.take_error().unwrap().kind(), io::ErrorKind::NotFound);
+        let error = log.check().unwrap_err();
+        assert!(matches!(&error, RunError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound), "{error}");
+        log.check().unwrap();
     }
 }

@@ -40,7 +40,7 @@ impl Journal {
 
     /// [`open`](Self::open) on a disk.
     pub(crate) fn open_on(disk: &Disk, path: &Path, scheduler: &mut Scheduler) -> Result<Self, RunError> {
-        let end = replay(disk, path, scheduler, &mut |_| ())?;
+        let end = replay(disk, path, scheduler, &mut |_, _, _| ())?;
         let file = disk.open_log(path, end).map_err(RunError::io("open", path))?;
         Ok(Self { file, line: Vec::new(), is_whole: true })
     }
@@ -77,7 +77,7 @@ impl Journal {
 }
 
 /// Makes the calls of a journal that come after the scheduler's, if there is a journal, and returns where its last whole
-/// line ends. Somebody may look at the scheduler after each iteration that a call completes.
+/// line ends. Somebody may look at the scheduler after each call, which is given with the iterations before it.
 ///
 /// # Errors
 /// As [`Journal::open`].
@@ -85,7 +85,7 @@ pub(crate) fn replay(
     disk: &Disk,
     path: &Path,
     scheduler: &mut Scheduler,
-    look: &mut dyn FnMut(&Scheduler),
+    look: &mut dyn FnMut(&Scheduler, &Call, u64),
 ) -> Result<u64, RunError> {
     let bytes = match disk.read(path) {
         Ok(bytes) => bytes,
@@ -118,9 +118,7 @@ pub(crate) fn replay(
         if scheduler.n_calls() != expected {
             return Err(unreadable(number, "expected a call that changes the run, found one that does not".into()));
         }
-        if scheduler.iterations() > iteration {
-            look(scheduler);
-        }
+        look(scheduler, &entry.call, iteration);
     }
     Ok(end)
 }
@@ -166,7 +164,7 @@ mod tests {
         let bytes = fs::read(&path).unwrap();
         let mut copy = scheduler();
         let disk = Disk::default();
-        replay(&disk, &path, &mut copy, &mut |_| ()).unwrap();
+        replay(&disk, &path, &mut copy, &mut |_, _, _| ()).unwrap();
         assert!(copy.to_checkpoint().unwrap() == original.to_checkpoint().unwrap());
         for length in (0..bytes.len()).step_by(13) {
             fs::write(&path, &bytes[..length]).unwrap();
@@ -178,7 +176,7 @@ mod tests {
             restored.ask_tickets(1);
             journal.append(restored.n_calls(), Call::Ask { n: 1 }).unwrap();
             let mut again = scheduler();
-            replay(&disk, &path, &mut again, &mut |_| ()).unwrap();
+            replay(&disk, &path, &mut again, &mut |_, _, _| ()).unwrap();
             assert_eq!(again.n_calls(), n_lines as u64 + 1);
         }
     }

@@ -4,16 +4,15 @@
 //! appends frames to [`LIVE`], and removes both when the run ends. A run neither needs the file nor reads it, and one
 //! that cannot be written is no fault of the run.
 //!
-//! Layout: the magic bytes `LUMILIV1`, the generation of the file (u64), then frames. A frame is the length of its
-//! content (u32), the CRC-32 of it (u32) and the content: iteration (u64), evaluations (u64), seconds (f64), then a
-//! section for the result archive and one for the archive that is searched. A section is its kind (u32) and its number of
-//! rows (u32), then cells (u32), objectives (f64) and thresholds (f64), column by column. All of it is little-endian.
+//! Layout: the magic bytes `LUMILIV2`, the generation of the file (u64), then frames (`frame.rs`).
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::frame;
+pub use super::frame::{Frame, Section, SectionKind};
 use crate::disk::{Disk, DiskFile};
 
 /// Name of the live file.
@@ -23,54 +22,12 @@ pub const WATCHED: &str = ".watched";
 /// Name of the file whose presence asks a run to stop.
 pub const STOP: &str = ".stop";
 
-const MAGIC: &[u8; 8] = b"LUMILIV1";
+const MAGIC: &[u8; 8] = b"LUMILIV2";
 const HEADER_LEN: u64 = 16;
 /// How long a touch counts.
 const WATCH_LASTS: Duration = Duration::from_secs(10);
 /// A file of this many bytes is begun anew.
 const MAX_FILE: u64 = 256 << 20;
-/// A longer frame cannot be one: archives have fewer cells.
-const MAX_FRAME: u32 = 1 << 30;
-
-/// What a section says of an archive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SectionKind {
-    /// Nothing: the archive has no cells, or is the same as the other.
-    #[default]
-    Absent,
-    /// All occupied cells.
-    Whole,
-    /// Cells that have changed since the frame before.
-    Changes,
-}
-
-/// Cells of an archive. Objectives and thresholds are the engine's: higher is better.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Section {
-    /// Which cells.
-    pub kind: SectionKind,
-    /// The cells.
-    pub cells: Vec<u32>,
-    /// The objectives of their elites.
-    pub objectives: Vec<f64>,
-    /// Their thresholds.
-    pub thresholds: Vec<f64>,
-}
-
-/// The archives after an iteration, as far as they changed since the frame before.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Frame {
-    /// Iterations done.
-    pub iteration: u64,
-    /// Evaluations done.
-    pub evaluations: u64,
-    /// Time spent, of all processes that worked on the run.
-    pub seconds: f64,
-    /// The result archive.
-    pub result: Section,
-    /// The archive that is searched.
-    pub search: Section,
-}
 
 /// Says that somebody watches the run in this folder, for the next seconds.
 ///
@@ -123,14 +80,12 @@ impl LiveWriter {
     /// # Errors
     /// When the file cannot be written, or is full: then a new one must be begun.
     pub fn append(&mut self, frame: &Frame) -> io::Result<()> {
-        let content = encode(frame);
-        self.written += content.len() as u64 + 8;
+        let bytes = frame::encode(frame)?;
+        self.written += bytes.len() as u64;
         if self.written > MAX_FILE && frame.result.kind == SectionKind::Changes {
             return Err(io::Error::other("the live file is full"));
         }
-        let length = u32::try_from(content.len()).map_err(io::Error::other)?;
-        let checksum = crc32fast::hash(&content);
-        self.file.write_all(&[&length.to_le_bytes()[..], &checksum.to_le_bytes(), &content].concat())
+        self.file.write_all(&bytes)
     }
 }
 
@@ -216,88 +171,12 @@ impl LiveReader {
         }
         file.seek(SeekFrom::Start(self.offset))?;
         let mut frames = Vec::new();
-        while let Some((frame, length)) = read_frame(&mut file)? {
+        while let Some((frame, length)) = frame::read(&mut file)? {
             self.offset += length;
             frames.push(frame);
         }
         Ok(News { generation: Some(generation), frames })
     }
-}
-
-/// The next frame with its length; nothing if it is not complete yet.
-fn read_frame(file: &mut File) -> io::Result<Option<(Frame, u64)>> {
-    let mut head = [0; 8];
-    if let Err(error) = file.read_exact(&mut head) {
-        return if error.kind() == io::ErrorKind::UnexpectedEof { Ok(None) } else { Err(error) };
-    }
-    let [length, checksum] = [0, 4].map(|at| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes")));
-    if length > MAX_FRAME {
-        return Err(io::Error::other(format!("expected a frame, found a length of {length} bytes")));
-    }
-    let mut content = Vec::new();
-    file.take(length.into()).read_to_end(&mut content)?;
-    if content.len() < length as usize {
-        return Ok(None);
-    }
-    if crc32fast::hash(&content) != checksum {
-        return Err(io::Error::other("expected a frame, found other bytes"));
-    }
-    let frame = decode(&content).ok_or_else(|| io::Error::other("expected a frame, found one that is cut short"))?;
-    Ok(Some((frame, 8 + u64::from(length))))
-}
-
-fn encode(frame: &Frame) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(40 + 20 * (frame.result.cells.len() + frame.search.cells.len()));
-    bytes.extend_from_slice(&frame.iteration.to_le_bytes());
-    bytes.extend_from_slice(&frame.evaluations.to_le_bytes());
-    bytes.extend_from_slice(&frame.seconds.to_le_bytes());
-    for section in [&frame.result, &frame.search] {
-        let kind: u32 = match section.kind {
-            SectionKind::Absent => 0,
-            SectionKind::Whole => 1,
-            SectionKind::Changes => 2,
-        };
-        bytes.extend_from_slice(&kind.to_le_bytes());
-        bytes.extend_from_slice(&(section.cells.len() as u32).to_le_bytes());
-        section.cells.iter().for_each(|cell| bytes.extend_from_slice(&cell.to_le_bytes()));
-        section.objectives.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
-        section.thresholds.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
-    }
-    bytes
-}
-
-fn decode(mut bytes: &[u8]) -> Option<Frame> {
-    let rest = &mut bytes;
-    let iteration = u64::from_le_bytes(take(rest)?);
-    let evaluations = u64::from_le_bytes(take(rest)?);
-    let seconds = f64::from_le_bytes(take(rest)?);
-    let result = decode_section(rest)?;
-    let search = decode_section(rest)?;
-    rest.is_empty().then_some(Frame { iteration, evaluations, seconds, result, search })
-}
-
-fn decode_section(rest: &mut &[u8]) -> Option<Section> {
-    let kind = match u32::from_le_bytes(take(rest)?) {
-        0 => SectionKind::Absent,
-        1 => SectionKind::Whole,
-        2 => SectionKind::Changes,
-        _ => return None,
-    };
-    let n = u32::from_le_bytes(take(rest)?) as usize;
-    // Each row has twenty bytes; no more is reserved than is there.
-    if rest.len() / 20 < n {
-        return None;
-    }
-    let cells = (0..n).map(|_| take(rest).map(u32::from_le_bytes)).collect::<Option<_>>()?;
-    let objectives = (0..n).map(|_| take(rest).map(f64::from_le_bytes)).collect::<Option<_>>()?;
-    let thresholds = (0..n).map(|_| take(rest).map(f64::from_le_bytes)).collect::<Option<_>>()?;
-    Some(Section { kind, cells, objectives, thresholds })
-}
-
-fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
-    let (taken, left) = rest.split_first_chunk::<N>()?;
-    *rest = left;
-    Some(*taken)
 }
 
 #[cfg(test)]
@@ -312,8 +191,9 @@ mod tests {
             cells: cells.to_vec(),
             objectives: cells.iter().map(|&cell| f64::from(cell) + 0.5).collect(),
             thresholds: cells.iter().map(|_| f64::NEG_INFINITY).collect(),
+            measures: Vec::new(),
         };
-        Frame { iteration, evaluations: 3 * iteration, seconds: 0.25, result: section, search: Section::default() }
+        Frame { iteration, evaluations: 3 * iteration, seconds: 0.25, result: section, ..Frame::default() }
     }
 
     #[test]
@@ -372,7 +252,6 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = decode(&bytes);
             let folder = tempfile::tempdir().unwrap();
             let file = [&MAGIC[..], &[7; 8], &(bytes.len() as u32).to_le_bytes(), &crc32fast::hash(&bytes).to_le_bytes(), &bytes];
             fs::write(folder.path().join(LIVE), file.concat()).unwrap();

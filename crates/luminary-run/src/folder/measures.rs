@@ -1,5 +1,6 @@
 //! Where measures were, beside where they were expected: rows outside the bounds pile up in border cells.
 
+use luminary::scheduler::Call;
 use serde::{Deserialize, Serialize};
 
 use super::number;
@@ -35,6 +36,15 @@ impl MeasuresSeen {
             self.outside += u64::from(!is_inside);
             self.lowest.iter_mut().zip(row).for_each(|(lowest, measure)| *lowest = lowest.min(*measure));
             self.highest.iter_mut().zip(row).for_each(|(highest, measure)| *highest = highest.max(*measure));
+        }
+    }
+
+    /// Takes the measures of a row that was told by its ticket and has a value.
+    pub fn note_call(&mut self, bounds: &[(f64, f64)], call: &Call) {
+        if let Call::Tell { objective, measures, .. } = call
+            && objective.is_finite()
+        {
+            self.note(bounds, measures);
         }
     }
 

@@ -13,6 +13,7 @@
 //! archive.parquet    the archive the emitters search, at the end or when the run was stopped
 //! result.parquet     the elitist archive of everything ever found: what a run is judged by
 //! summary.json       the final figures; written last, so a folder with a finished one is complete
+//! history.bin        how the result archive grew, a few dozen times over the run; nothing depends on it
 //! live.bin           changes of the archives of a running run; only there while somebody watches it
 //! .watched           touched by whoever watches; .stop asks a running run to stop
 //! .lock              locked by the process that works on the folder; the lock goes with the process
@@ -21,7 +22,10 @@
 mod atomic;
 mod checkpoint;
 mod difference;
+mod durations;
 mod failures;
+mod frame;
+pub mod history;
 mod journal;
 mod json;
 pub mod live;
@@ -32,6 +36,7 @@ mod metrics;
 mod metrics_tail;
 pub(crate) mod number;
 mod state;
+mod vitals;
 
 use std::path::{Path, PathBuf};
 
@@ -43,6 +48,7 @@ pub use checkpoint::{
     CheckpointFileError, CheckpointMeta, Checkpoints, Decoded, Origin, Saved, decode, encode, encode_with_origin,
 };
 pub use difference::{Difference, compare, differences};
+pub use durations::Durations;
 pub use failures::{Failure, FailureLog};
 pub use journal::Journal;
 pub(crate) use journal::replay;
@@ -52,6 +58,7 @@ pub use manifest::{Host, Manifest, Versions};
 pub use measures::MeasuresSeen;
 pub use metrics::{MetricsLog, MetricsRow};
 pub use state::State;
+pub use vitals::{EmitterVitals, Vitals};
 
 use crate::disk::Disk;
 use crate::error::RunError;
@@ -214,7 +221,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// When it cannot be read or written.
-    pub(crate) fn metrics(&self, iteration: u64) -> Result<MetricsLog, RunError> {
+    pub fn metrics(&self, iteration: u64) -> Result<MetricsLog, RunError> {
         let path = self.file(METRICS);
         MetricsLog::open_on(&self.disk, &path, iteration).map_err(RunError::io("open", &path))
     }

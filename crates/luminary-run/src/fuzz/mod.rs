@@ -3,76 +3,92 @@
 //!
 //! The test command tries a few thousand inputs for each target. `LUMINARY_FUZZ_SECONDS=600` goes on for ten minutes
 //! each, and prints how many inputs there were. What a target takes becomes a seed of further inputs, so that these get
-//! past the first check.
+//! past the first check. `cargo xtask fuzz` tries the same targets guided by coverage (`fuzz/`), which is why they are
+//! there with the feature `fuzz`, too.
 
+mod harness;
 mod mutate;
 mod targets;
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+pub use harness::{Target, Verdict, fuzz};
 
-use mutate::Mutator;
-
-/// Inputs for each seed, unless somebody has more time.
-const N_INPUTS: usize = 2_000;
-/// Seeds that are kept at most.
-const MAX_CORPUS: usize = 300;
-
-/// What a target makes of an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// It was read.
-    Taken,
-    /// It was refused.
-    Refused,
+/// All targets.
+pub fn targets() -> Vec<Target> {
+    let mut targets = targets::targets();
+    #[cfg(unix)]
+    targets.extend(crate::external::fuzz_targets());
+    targets
 }
 
-impl<T, E> From<Result<T, E>> for Verdict {
-    fn from(result: Result<T, E>) -> Self {
-        if result.is_ok() { Self::Taken } else { Self::Refused }
-    }
+/// The target of this name.
+///
+/// # Panics
+/// When there is none.
+pub fn target(name: &str) -> Target {
+    let found = targets().into_iter().find(|target| target.name == name);
+    found.unwrap_or_else(|| panic!("expected the name of a target, found {name:?}"))
 }
 
-/// Tries a target with its seeds and with what becomes of them.
-pub(crate) fn fuzz(name: &str, seeds: &[&[u8]], mut target: impl FnMut(&[u8]) -> Verdict) {
-    let time = std::env::var("LUMINARY_FUZZ_SECONDS").ok().map(|text| Duration::from_secs_f64(text.parse().unwrap()));
-    for seed in seeds {
-        assert_eq!(target(seed), Verdict::Taken, "{name}: a seed is refused: {}", String::from_utf8_lossy(seed));
-    }
-    let fresh = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-    let mut n_inputs = 0_u64;
-    for seed in [1, fresh] {
-        let mut mutator = Mutator::new(seed);
-        let mut corpus: Vec<Vec<u8>> = seeds.iter().map(|seed| seed.to_vec()).collect();
-        let start = Instant::now();
-        let goes_on = |n: usize| match time {
-            Some(time) => !n.is_multiple_of(64) || start.elapsed() < time / 2,
-            None => n < N_INPUTS,
-        };
-        for _ in (0..).take_while(|&n| goes_on(n)) {
-            let input = mutator.change(&corpus);
-            let shown = Shown { name, seed, input: &input };
-            let verdict = target(&input);
-            drop(shown);
-            n_inputs += 1;
-            if verdict == Verdict::Taken && corpus.len() < MAX_CORPUS && !corpus.contains(&input) {
-                corpus.push(input);
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// What is stored for each target: its seeds, and what coverage or a finding has taught. `UPDATE_EXPECTED=1` writes
+    /// the seeds.
+    #[test]
+    fn stored_inputs_are_read_or_refused() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+        for mut target in targets() {
+            let folder = corpus.join(target.name);
+            if std::env::var_os("UPDATE_EXPECTED").is_some() {
+                fs::create_dir_all(&folder).unwrap();
+                for (number, seed) in target.seeds.iter().enumerate() {
+                    fs::write(folder.join(format!("seed-{number}")), seed).unwrap();
+                }
             }
+            let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+            let mut n_taken = 0;
+            for file in files {
+                let path = file.unwrap().path();
+                eprintln!("{}", path.display());
+                n_taken += usize::from((target.read)(&fs::read(path).unwrap()) == Verdict::Taken);
+            }
+            assert!(n_taken >= target.seeds.len(), "{}: only {n_taken} stored inputs are taken", target.name);
         }
     }
-    eprintln!("{name}: {n_inputs} inputs, seeds 1 and {fresh}");
-}
 
-/// Shows an input if the target panics.
-struct Shown<'a> {
-    name: &'a str,
-    seed: u64,
-    input: &'a [u8],
-}
+    macro_rules! targets_are_tried {
+        ($($test:ident: $name:literal,)*) => {
+            $(#[test] fn $test() { fuzz(target($name)); })*
 
-impl Drop for Shown<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("{}, seed {}: \"{}\"", self.name, self.seed, self.input.escape_ascii());
-        }
+            #[test]
+            fn every_target_is_tried() {
+                assert_eq!(targets().iter().map(|target| target.name).collect::<Vec<_>>(), [$($name),*]);
+            }
+        };
+    }
+
+    targets_are_tried! {
+        configurations: "configuration",
+        overrides: "override",
+        manifests: "manifest",
+        states: "state",
+        summaries: "summary",
+        checkpoints: "checkpoint",
+        engines: "engine",
+        journals: "journal",
+        calls: "call",
+        messages: "message",
+        metrics: "metrics",
+        tables: "table",
+        live_files: "live",
+        lines: "line",
+        lines_with_jacobians: "line_jacobian",
+        greetings: "hello",
+        results: "result",
+        results_with_jacobians: "result_jacobian",
     }
 }

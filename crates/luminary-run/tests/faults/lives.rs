@@ -10,6 +10,7 @@ use luminary_run::config::{RunConfig, Source};
 use luminary_run::disk::Disk;
 use luminary_run::driver::{ResumeOptions, Run};
 use luminary_run::export;
+use luminary_run::folder::history::{HISTORY, read_history};
 use luminary_run::folder::{MANIFEST, MetricsLog, MetricsRow, State};
 use luminary_run::stop::StopFlag;
 use luminary_run::summary::Summary;
@@ -66,7 +67,7 @@ impl Life {
     }
 }
 
-fn config(life: Life, iterations: u64) -> RunConfig {
+pub(crate) fn config(life: Life, iterations: u64) -> RunConfig {
     let from = match life {
         Life::Started => format!("from = ['{}/tests/faults/start.csv']\n", env!("CARGO_MANIFEST_DIR")),
         _ => String::new(),
@@ -117,7 +118,7 @@ impl Evaluate for Moody {
     }
 }
 
-fn value(solution: &[f64]) -> (f64, [f64; 2]) {
+pub(crate) fn value(solution: &[f64]) -> (f64, [f64; 2]) {
     let squares: f64 = solution.iter().map(|x| x * x).sum();
     (-squares, [solution[0].clamp(-1.0, 1.0), solution[1].clamp(-1.0, 1.0)])
 }
@@ -182,6 +183,14 @@ impl Essence {
         }
         let summary = Summary::read(path).unwrap();
         assert_eq!(summary.status, State::Finished);
+        // Faults may cost moments of the past, but leave none that never was.
+        let history = read_history(&path.join(HISTORY)).unwrap();
+        let result = export::load(path).unwrap();
+        let n_elites = result.result().len();
+        for frame in history {
+            assert!(frame.iteration <= summary.iterations, "a moment after the end: {frame:?}");
+            assert!(frame.result.cells.len() <= n_elites, "more cells than there are elites: {frame:?}");
+        }
         Self {
             archives: ["archive.parquet", "result.parquet"].map(read),
             engine: export::load(path).unwrap().to_checkpoint().unwrap(),

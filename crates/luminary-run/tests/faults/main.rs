@@ -8,6 +8,7 @@
 
 mod disk_faults;
 mod lives;
+mod metrics;
 mod monitor;
 mod power;
 mod power_loss;

@@ -4,4 +4,6 @@ mod support;
 mod answers;
 mod control;
 mod live;
+mod past;
+mod requests;
 mod safety;

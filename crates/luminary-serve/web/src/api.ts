@@ -60,6 +60,7 @@ export interface RunPulse {
   metrics: number;
   failures: number;
   live: number;
+  history: number;
   checkpoint: string;
 }
 

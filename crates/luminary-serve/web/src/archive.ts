@@ -8,7 +8,7 @@ export interface Offer {
 }
 
 interface Head {
-  source: "live" | "checkpoint";
+  source: "live" | "checkpoint" | "history";
   generation: string;
   frame: number;
   whole: boolean;
@@ -39,11 +39,16 @@ export class Archive {
     readonly run: string,
     readonly name: ArchiveName,
     readonly wanted: string[],
+    // The iteration of a moment of the past; none for now.
+    readonly at: number | null = null,
   ) {}
 
   // Fetches what has changed; says whether anything has.
   async update(): Promise<boolean> {
+    // The past does not change.
+    if (this.at !== null && this.head) return false;
     const query = new URLSearchParams({ archive: this.name, columns: this.wanted.join(",") });
+    if (this.at !== null) query.set("at", String(this.at));
     if (this.head) {
       query.set("generation", this.head.generation);
       query.set("frame", String(this.head.frame));

@@ -42,6 +42,7 @@ export class HeatMap {
   private shown = -1;
   private chosen = -1;
   private axes: [number, number] = [0, 1];
+  private places: (number[] | null)[] = [];
 
   constructor(
     private palette: Palette,
@@ -73,6 +74,13 @@ export class HeatMap {
   // Marks the tile of an elite as chosen, without telling anybody.
   mark(elite: number) {
     this.chosen = this.model && elite >= 0 ? this.model.tileOf(elite) : -1;
+    this.drawCursor();
+  }
+
+  // Shows where emitters are in measure space.
+  showPlaces(places: (number[] | null)[]) {
+    this.places = places;
+    this.element.dataset.places = String(places.filter(Boolean).length);
     this.drawCursor();
   }
 
@@ -145,6 +153,30 @@ export class HeatMap {
       [this.chosen, "#d55e00"],
     ];
     for (const [tile, color] of marks) if (tile >= 0) drawOutline(context, this.view, this.model, tile, color);
+    this.places.forEach((place, i) => place && this.drawPlace(context, i, place));
+  }
+
+  // The number of an emitter in a disc.
+  private drawPlace(context: CanvasRenderingContext2D, emitter: number, place: number[]) {
+    const { left, top, width, height, ratio } = this.view;
+    const { measures } = this.picture!;
+    const [x, y] = this.axes;
+    // Rows may lie outside the bounds; their emitter is shown at the border.
+    const within = (i: number) => Math.min(1, Math.max(0, fractionOf(place[i], measures[i])));
+    const px = left + within(x) * width;
+    const py = measures.length > 1 ? top + (1 - within(y)) * height : top + height / 2;
+    context.beginPath();
+    context.arc(px, py, 8 * ratio, 0, 2 * Math.PI);
+    context.fillStyle = "#ffffff";
+    context.fill();
+    context.lineWidth = 1.5 * ratio;
+    context.strokeStyle = "#1a1a1a";
+    context.stroke();
+    context.fillStyle = "#1a1a1a";
+    context.font = `600 ${9.5 * ratio}px "Luminary Sans", Inter, Arial, sans-serif`;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(String(emitter), px, py + 0.5 * ratio);
   }
 
   private point(tile: number) {

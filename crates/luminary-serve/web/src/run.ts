@@ -10,6 +10,8 @@ import { pill, progressBar } from "./list";
 import { HeatMap } from "./map";
 import { METRICS, Metrics, rates } from "./metrics";
 import { brief, elapsed, grouped, percent, score, when } from "./numbers";
+import { TimeSlider } from "./slider";
+import { emitterTable, histogram, type Vitals } from "./vitals";
 import type { View } from "./view";
 
 export class RunView implements View {
@@ -20,9 +22,12 @@ export class RunView implements View {
   private chooser = h("div", { class: "tools" });
   private source = h("p", { class: "muted small", role: "status" });
   private hover = h("p", { class: "hover", role: "status" });
+  private vitalsBox = h("div", { class: "lists vitals" });
   private lists = h("div", { class: "lists" });
   private curves = METRICS.map(([key, name]): [string, Curve] => [key, new Curve(name, "iteration")]);
   private map: HeatMap;
+  private slider: TimeSlider;
+  private vitals: Vitals | null = null;
   private panel: ElitePanel | null = null;
   private metrics: Metrics;
   private archive: Archive | null = null;
@@ -46,6 +51,7 @@ export class RunView implements View {
     this.metrics = new Metrics(run);
     const pointed = (elite: number, place: string) => this.point(elite, place);
     this.map = new HeatMap(palette, pointed, (elite) => this.pick(elite));
+    this.slider = new TimeSlider(run, this.at(), (iteration) => this.travel(iteration));
     void this.begin();
   }
 
@@ -64,12 +70,15 @@ export class RunView implements View {
     this.element.replaceChildren(
       this.head,
       this.facts,
-      h("div", { class: "card explorer" }, h("div", {}, this.chooser, this.map.element, this.hover, this.source), this.panel.element),
+      h("div", { class: "card explorer" }, h("div", {}, this.chooser, this.map.element, this.slider.element, this.hover, this.source), this.panel.element),
       h("div", { class: "curves" }, ...this.curves.map(([, curve]) => curve.element)),
+      this.vitalsBox,
       this.lists,
     );
     this.drawHead();
     void this.drawLists();
+    void this.slider.update().then(() => this.drawPlaces());
+    void this.refreshVitals();
     await this.refresh();
     void this.panel.show(this.archiveName(), this.cell());
   }
@@ -88,6 +97,9 @@ export class RunView implements View {
     if (!pulse || !this.details) return;
     const isNew = JSON.stringify(pulse) !== JSON.stringify(this.known);
     if (this.known && (pulse.failures !== this.known.failures || pulse.checkpoint !== this.known.checkpoint)) void this.drawLists();
+    const isHistoryNew = pulse.history !== this.known?.history;
+    if (isHistoryNew) void this.slider.update();
+    if (isHistoryNew || pulse.live !== this.known?.live) void this.refreshVitals();
     this.known = pulse;
     if (pulse.metrics < this.metrics.length) this.metrics.forget();
     if (isNew) void this.refresh();
@@ -110,6 +122,9 @@ export class RunView implements View {
       const isNew = await this.metrics.update();
       if (isNew) this.drawCurves();
       await this.refreshArchive();
+    } catch (error) {
+      // A folder may be deleted under the open page, and a server may be gone for a moment.
+      this.source.textContent = `Nothing new: ${(error as Error).message}`;
     } finally {
       this.busy = false;
       this.element.dataset.ready = "true";
@@ -121,12 +136,16 @@ export class RunView implements View {
   }
 
   private async refreshArchive(): Promise<void> {
-    const layer = this.layer();
+    const at = this.at();
+    // The past holds objectives of the result archive.
+    const layer = at === null ? this.layer() : "objective";
+    const name = at === null ? this.archiveName() : "result";
     const wanted = columnsOf(layer, this.nPointMeasures);
-    if (!this.archive || this.archive.name !== this.archiveName() || String(this.archive.wanted) !== String(wanted)) {
-      this.archive = new Archive(this.run, this.archiveName(), wanted);
+    const shown = this.archive;
+    if (!shown || shown.name !== name || shown.at !== at || String(shown.wanted) !== String(wanted)) {
+      this.archive = new Archive(this.run, name, wanted, at);
     }
-    const archive = this.archive;
+    const archive = this.archive!;
     try {
       if (!(await archive.update()) || archive !== this.archive) return;
     } catch (error) {
@@ -139,7 +158,8 @@ export class RunView implements View {
       this.nPointMeasures = head.measures.length;
       return this.refreshArchive();
     }
-    if (this.chooserOf !== archive.name) this.drawChooser();
+    if (this.chooserOf !== this.archiveName()) this.drawChooser();
+    this.chooser.classList.toggle("past", at !== null);
     const label = this.layers().find(({ key }) => key === layer)?.label ?? layer;
     this.map.show(pictureOf(archive, layer, label), this.axes());
     const cell = this.cell();
@@ -147,7 +167,7 @@ export class RunView implements View {
     this.map.element.dataset.iteration = String(head.iteration);
     this.map.element.dataset.source = head.source;
     this.map.element.dataset.elites = String(archive.nElites);
-    const from = head.source === "live" ? "live, " : "newest checkpoint, ";
+    const from = { live: "live, ", checkpoint: "newest checkpoint, ", history: "as it was, " }[head.source];
     this.source.textContent = `${grouped(archive.nElites)} elites; ${from}iteration ${grouped(head.iteration)}`;
   }
 
@@ -169,6 +189,19 @@ export class RunView implements View {
   private cell(): number | null {
     const text = this.query.get("cell");
     return text !== null && /^\d+$/.test(text) ? Number(text) : null;
+  }
+
+  private at(): number | null {
+    const text = this.query.get("at");
+    return text !== null && /^\d+$/.test(text) ? Number(text) : null;
+  }
+
+  private travel(iteration: number | null) {
+    if (iteration === null) this.query.delete("at");
+    else this.query.set("at", String(iteration));
+    this.changed(this.query);
+    this.drawPlaces();
+    void this.refresh();
   }
 
   private axes(): [number, number] {
@@ -232,6 +265,25 @@ export class RunView implements View {
     void this.panel?.show(this.archiveName(), cell);
   }
 
+  private async refreshVitals() {
+    this.vitals = await getJson<Vitals>(`${runPath(this.run)}/vitals`).catch(() => this.vitals);
+    if (!this.vitals) return;
+    this.drawPlaces();
+    const { emitters, durations, workers } = this.vitals;
+    const parts: HTMLElement[] = [];
+    const { measures } = this.details!.labels;
+    if (emitters.length) parts.push(card("Emitters", emitterTable(emitters, measures, this.line?.evaluations ?? 0)));
+    if (durations.length) parts.push(card("Durations of evaluations", workersLine(this.details!, workers), histogram(durations)));
+    this.vitalsBox.replaceChildren(...parts);
+  }
+
+  // Where the emitters are now, or were at the moment that is shown.
+  private drawPlaces() {
+    const then = this.slider.moment?.places;
+    const now = this.vitals?.emitters.map(({ place }) => place) ?? [];
+    this.map.showPlaces(this.at() === null ? now : (then ?? []));
+  }
+
   private drawHead() {
     const line = this.line!;
     const tools = h("div", { class: "buttons" });
@@ -293,15 +345,13 @@ export class RunView implements View {
     const parts: HTMLElement[] = [card("What was run", table(["", ""], about), settings(manifest.config))];
     const [failures, saved] = await Promise.all([
       getJson<any[]>(`${runPath(this.run)}/failures`).catch(() => []),
-      getJson<{ emitters: any[]; offers: Record<ArchiveName, Offer[]> }>(`${runPath(this.run)}/saved`).catch(() => null),
+      getJson<{ offers: Record<ArchiveName, Offer[]> }>(`${runPath(this.run)}/saved`).catch(() => null),
     ]);
-    const emitters = saved?.emitters ?? [];
     if (saved && JSON.stringify(saved.offers) !== JSON.stringify(this.offers)) {
       this.offers = saved.offers;
       this.drawChooser();
     }
     if (failures.length) parts.unshift(card("Evaluations without a value", failureTable(failures)));
-    if (emitters.length) parts.push(card("Emitters, at the newest checkpoint", emitterTable(emitters)));
     this.lists.replaceChildren(...parts);
   }
 }
@@ -319,16 +369,15 @@ function failureTable(failures: any[]): HTMLElement {
   return table(["Iteration", "Kind", "Cause", ""], rows);
 }
 
-function emitterTable(emitters: any[]): HTMLElement {
-  const causes = [...new Set(emitters.flatMap((emitter) => Object.keys(emitter.restarts ?? {})))];
-  const rows = emitters.map((emitter, i) => [
-    String(i),
-    grouped(emitter.batch_size),
-    score(emitter.sigma, 3),
-    ...causes.map((cause) => grouped(emitter.restarts?.[cause] ?? 0)),
-    grouped(emitter.stale_rows ?? 0),
-  ]);
-  return table(["Emitter", "Batch", "Step size σ", ...causes.map((cause) => cause.replace(/_/g, " ")), "Stale rows"], rows);
+// Who evaluates.
+function workersLine(details: Details, workers: number | null): HTMLElement {
+  const { problem, run } = details.manifest.config;
+  const evaluator = problem.external?.evaluator;
+  const n = workers ?? evaluator?.workers ?? null;
+  const hosts: string[] = (evaluator?.hosts ?? []).map((host: any) => host.name ?? String(host));
+  const where = hosts.length ? ` on ${hosts.join(", ")}` : "";
+  const text = n === null ? `In this process, ${run.threads} thread${run.threads === 1 ? "" : "s"}.` : `${n} worker${n === 1 ? "" : "s"}${where}.`;
+  return h("p", { class: "muted small workers" }, text);
 }
 
 // All settings as `section.key = value`, a line each, behind a fold.

@@ -20,6 +20,20 @@ after(async () => {
   await lab.close();
 });
 
+// An evaluator that falls over where it is too steep.
+const MOODY = `import { createInterface } from "node:readline";
+const say = (value) => process.stdout.write(JSON.stringify(value) + "\\n");
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, solutions } = JSON.parse(line);
+  if (id === undefined) return say({ version: 1 });
+  if (solutions[0][0] > 0.2) {
+    console.error("too steep");
+    process.exit(3);
+  }
+  say({ id, results: solutions.map(([x, y]) => ({ objective: -x * x - y * y, measures: [x, y] })) });
+});
+`;
+
 const row = (page, name) => page.locator(".runs tbody tr", { has: page.getByRole("link", { name, exact: true }) });
 
 const choice = (page, label) => page.locator("label.choice").filter({ hasText: new RegExp(`^${label} `) }).locator("select");
@@ -125,6 +139,84 @@ test("a running run updates by itself, live", async () => {
   await lab.stop(running);
   await page.locator('.map[data-source="checkpoint"]').waitFor();
   await page.locator(".head .pill.interrupted").waitFor();
+  noErrors();
+});
+
+test("the slider shows the past, with its emitters, and the link shows it again", async () => {
+  const page = await lab.open(url);
+  await openRun(page, "first");
+  const map = page.locator(".map");
+  const now = Number(await map.getAttribute("data-elites"));
+  await page.locator('.map[data-places="3"]').waitFor();
+  const slider = page.getByRole("slider", { name: "Time" });
+  await slider.focus();
+  await page.keyboard.press("Home");
+  await page.locator('.map[data-source="history"][data-iteration="1"]').waitFor();
+  const first = Number(await map.getAttribute("data-elites"));
+  assert.ok(first > 0 && first < now, `${first} of ${now} elites`);
+  await page.keyboard.press("ArrowRight");
+  await page.locator('.map[data-iteration="2"]').waitFor();
+  await page.waitForFunction(() => location.hash.includes("at=2"));
+  const again = await lab.open(page.url());
+  await again.locator('.map[data-source="history"][data-iteration="2"][data-places="3"]').waitFor();
+  await slider.focus();
+  await page.keyboard.press("End");
+  await page.locator('.map[data-source="checkpoint"][data-iteration="60"]').waitFor();
+  assert.ok(!page.url().includes("at="));
+  noErrors();
+});
+
+test("emitters, durations and who found which elite", async () => {
+  const page = await lab.open(url);
+  await openRun(page, "first");
+  const emitters = page.locator(".vitals .card", { hasText: "Emitters" });
+  await emitters.waitFor();
+  assert.equal(await emitters.locator("tbody tr").count(), 3);
+  assert.match(await emitters.textContent(), /0 of 1,440 rows \(0\.00 %\) came after/);
+  const durations = page.locator(".vitals .card", { hasText: "Durations of evaluations" });
+  assert.match(await durations.textContent(), /1,440 evaluations took/);
+  assert.ok((await durations.locator(".histogram span").count()) > 0);
+  await choice(page, "Colour").locator('option[value="emitter"]').waitFor({ state: "attached" });
+  await choice(page, "Colour").selectOption("emitter");
+  await page.waitForFunction(() => document.querySelector(".map").dataset.range === "0 2");
+  noErrors();
+});
+
+test("points without cells update while their run goes on", async () => {
+  const settings = ["archive.kind=dns", "archive.capacity=50", "algorithm.preset=cma_me", "algorithm.ranker=dominated_novelty"];
+  const running = lab.start("run", "--domain", "lp-sphere", "--n", "10", ...settings.flatMap((one) => ["--set", one]), "--threads", "1",
+    "--iterations", "100000000", "--out", lab.path("runs/points"), "--quiet");
+  const page = await lab.open(url);
+  await row(page, "points").getByText("running").waitFor();
+  await openRun(page, "points");
+  await page.locator('.map[data-source="live"]').waitFor();
+  const first = Number(await page.locator(".map").getAttribute("data-iteration"));
+  await page.waitForFunction((old) => Number(document.querySelector(".map").dataset.iteration) > old, first);
+  assert.equal(await page.locator(".map").getAttribute("data-elites"), "50");
+  await lab.stop(running);
+  rmSync(lab.path("runs/points"), { recursive: true });
+  noErrors();
+});
+
+test("evaluations without a value show their cause, their output and their solution", async () => {
+  writeFileSync(lab.path("moody.mjs"), MOODY);
+  const command = JSON.stringify([process.execPath, lab.path("moody.mjs")]);
+  writeFileSync(lab.path("moody.toml"), `problem = { n = 2, measures = [[-1, 1], [-1, 1]] }
+evaluator = { command = ${command}, workers = 2, retries = 0, rows_per_request = 1 }
+run = { iterations = 2 }
+algorithm = { emitters = 1, batch_size = 8 }
+archive = { resolution = [5, 5] }
+`);
+  lab.call("run", lab.path("moody.toml"), "--out", lab.path("runs/moody"), "--quiet");
+  const page = await lab.open(url);
+  await openRun(page, "moody");
+  const failures = page.locator(".lists .card", { hasText: "Evaluations without a value" });
+  await failures.getByText("output and solution").first().click();
+  const more = failures.locator("pre").first();
+  await more.waitFor();
+  assert.match(await more.textContent(), /too steep\n\[0\.\d+,/);
+  await page.getByText("2 workers.").waitFor();
+  rmSync(lab.path("runs/moody"), { recursive: true });
   noErrors();
 });
 

@@ -56,7 +56,7 @@ export class Lab {
   }
 
   // A page of the server, whose errors and requests to elsewhere fail the test.
-  async open(url, options = {}) {
+  async open(url, options = {}, prepare = async () => {}) {
     this.browser ??= await chromium.launch({
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
@@ -73,6 +73,7 @@ export class Lab {
     page.on("request", (request) => {
       if (!request.url().startsWith(own) && !request.url().startsWith("blob:")) this.errors.push(`a request to ${request.url()}`);
     });
+    await prepare(page);
     await page.goto(url);
     return page;
   }

@@ -274,7 +274,7 @@ impl PresetConfig {
             result,
             emitters: self.emitters(),
             pool,
-            initial: is_variation.then_some(InitialPopulation { n_solutions: N_INITIAL, sigma: 1.0 }),
+            initial: is_variation.then(|| InitialPopulation::normal(N_INITIAL, 1.0)),
             non_finite: None,
             order: Order::Rows,
         }

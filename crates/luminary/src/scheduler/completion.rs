@@ -125,13 +125,12 @@ impl Protocol {
             return None;
         }
         let dim = self.solution_dim;
-        let population = self.initial?;
+        let population = self.initial.as_ref()?;
         let precision = self.precision;
         let rng = &mut self.progress.initial_rng;
         let initial = self.completion.initial.get_or_insert_with(|| {
             let mut solutions = vec![0.0; population.n_solutions * dim];
-            rng.fill_normal(&mut solutions);
-            solutions.iter_mut().for_each(|component| *component *= population.sigma);
+            population.draw(rng, &mut solutions);
             precision.round(&mut solutions);
             Initial { solutions, n_issued: 0, n_settled: 0 }
         });
@@ -376,6 +375,7 @@ impl Protocol {
         drawn.tell(source, elites_of(&*parts.archive, parts.result.as_deref()));
         lane.generation += 1;
         lane.has_gradients = false;
+        self.places.note(emitter, parts.emitters.len(), drawn.measures(), drawn.status());
         let turn = Turn {
             n_emitted: drawn.n_counted(),
             n_accepted: drawn.n_accepted(),

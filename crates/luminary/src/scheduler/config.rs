@@ -1,5 +1,6 @@
 //! What a scheduler is made of.
 
+use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
 use super::Scheduler;
@@ -11,6 +12,7 @@ use crate::archive::{
 };
 use crate::emitter::{Emitter, EmitterConfig};
 use crate::error::ConfigError;
+use crate::strategy::{Bounds, reflected};
 
 /// Everything that makes a run, as data: presets write it, files and checkpoints carry it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,13 +75,40 @@ impl Pool {
     }
 }
 
-/// Solutions drawn from `N(0, sigma^2 I)` that seed the archive. They do not count in the budget of evaluations.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// Solutions that seed the archive, drawn from `N(0, sigma^2 I)` where there are no bounds. They do not count in the budget
+/// of evaluations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InitialPopulation {
     /// How many.
     pub n_solutions: usize,
-    /// Standard deviation of every component.
+    /// Standard deviation of every component without bounds.
     pub sigma: f64,
+    /// Bounds of each component, if there are some: between two it is drawn uniformly, and beside one it is normal around
+    /// the number nearest to zero and mirrored at the bound. Their rule is of no account.
+    #[serde(default)]
+    pub bounds: Option<Bounds>,
+}
+
+impl InitialPopulation {
+    /// So many solutions without bounds.
+    pub fn normal(n_solutions: usize, sigma: f64) -> Self {
+        Self { n_solutions, sigma, bounds: None }
+    }
+
+    /// Draws all of them, row by row.
+    pub(super) fn draw(&self, rng: &mut WideRng, solutions: &mut [f64]) {
+        rng.fill_normal(solutions);
+        solutions.iter_mut().for_each(|component| *component *= self.sigma);
+        let Some(bounds) = &self.bounds else { return };
+        for solution in solutions.chunks_exact_mut(bounds.lower.len()) {
+            for ((x, &lower), &upper) in solution.iter_mut().zip(&bounds.lower).zip(&bounds.upper) {
+                *x = match lower.is_finite() && upper.is_finite() {
+                    true => (lower + rng.uniform() * (upper - lower)).clamp(lower, upper),
+                    false => reflected(0.0_f64.clamp(lower, upper) + *x, lower, upper),
+                };
+            }
+        }
+    }
 }
 
 /// Whether there is a result archive that the configuration does not name.

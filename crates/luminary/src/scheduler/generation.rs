@@ -188,6 +188,16 @@ impl Generation {
         self.n_counted
     }
 
+    /// The measures of all rows, not a number where there are none; there are none before the emitter was told.
+    pub(super) fn measures(&self) -> &[f64] {
+        &self.measures
+    }
+
+    /// What became of each row.
+    pub(super) fn status(&self) -> &[Status] {
+        &self.status
+    }
+
     pub(super) fn n_accepted(&self) -> usize {
         self.status.iter().filter(|status| status.is_accepted()).count()
     }

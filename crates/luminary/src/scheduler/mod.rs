@@ -21,6 +21,7 @@ mod shares;
 mod config;
 mod failures;
 mod memory;
+mod places;
 mod owned_parts;
 mod precision;
 mod snapshot;
@@ -308,6 +309,14 @@ impl Scheduler {
     /// Rows of each emitter whose results came after it had gone on without them; all zero in rows order.
     pub fn stale_rows(&self) -> impl ExactSizeIterator<Item = u64> {
         self.protocol.completion.lanes.iter().map(|lane| lane.n_stale)
+    }
+
+    /// Where an emitter is in measure space: the mean measures of the rows that it was told of last, those without a value
+    /// left out. Nothing before the first, nor after a restored checkpoint until the next; nothing for an emitter without
+    /// generations, whose rows may come from anywhere.
+    pub fn place_of(&self, emitter: usize) -> Option<&[f64]> {
+        let has_place = self.emitters.get(emitter)?.has_generations();
+        self.protocol.places.get(emitter, self.protocol.measure_dim).filter(|_| has_place)
     }
 
     /// Restarts of all emitters, by cause.

@@ -17,6 +17,7 @@ use super::config::{InitialPopulation, SchedulerConfig};
 use super::failures::Failures;
 use super::memory::Memory;
 use super::parallel::{self, Threads};
+use super::places::Places;
 use super::precision::Precision;
 use super::rows::Round;
 use super::run::{Observer, Stage};
@@ -83,6 +84,7 @@ pub struct Protocol {
     pub(super) completion: Completion,
     pub(super) memory: Memory,
     pub(super) failures: Failures,
+    pub(super) places: Places,
 }
 
 /// Where a run stands.
@@ -161,7 +163,7 @@ impl Protocol {
         for emitter in &*parts.emitters {
             check_columns(&**emitter, parts.archive)?;
         }
-        check_initial(config.initial)?;
+        check_initial(config.initial.as_ref(), config.archive.solution_dim)?;
         check_order(config.order, parts.emitters)?;
         let n_emitters = parts.emitters.len();
         let usual = |emitter: &E| emitter.usual_batch_size().unwrap_or(emitter.batch_size()) + emitter.n_gradients();
@@ -173,7 +175,7 @@ impl Protocol {
             extra_columns: parts.archive.extra_columns().to_vec(),
             seed: config.seed,
             order: config.order,
-            initial: config.initial,
+            initial: config.initial.clone(),
             non_finite: config.non_finite,
             rows_per_iteration: (rows_of_all * n_active).div_ceil(n_emitters).max(1) as u64,
             iterations_differ: parts.emitters.iter().any(|emitter| emitter.usual_batch_size().is_some()),
@@ -197,6 +199,7 @@ impl Protocol {
             completion: Completion::new(n_emitters),
             memory: Memory::default(),
             failures: Failures::default(),
+            places: Places::default(),
         })
     }
 
@@ -288,7 +291,7 @@ impl Novelty {
     }
 }
 
-fn check_initial(initial: Option<InitialPopulation>) -> Result<(), ConfigError> {
+fn check_initial(initial: Option<&InitialPopulation>, solution_dim: usize) -> Result<(), ConfigError> {
     let Some(initial) = initial else { return Ok(()) };
     let found = initial.n_solutions;
     if found == 0 {
@@ -301,7 +304,7 @@ fn check_initial(initial: Option<InitialPopulation>) -> Result<(), ConfigError> 
         let found = initial.sigma;
         return Err(ConfigError::Value { what: "the initial sigma", expected: "finite and >= 0", found });
     }
-    Ok(())
+    initial.bounds.as_ref().map_or(Ok(()), |bounds| bounds.check(solution_dim))
 }
 
 fn check_order<E: EmitterHandle>(order: Order, emitters: &[E]) -> Result<(), ConfigError> {

@@ -163,14 +163,13 @@ impl Protocol {
 
     /// Draws the initial population, whose rows belong to no emitter.
     fn draw_initial(&mut self, n_emitters: usize) {
-        let initial = self.initial.expect("an initial population is due only if there is one");
+        let initial = self.initial.as_ref().expect("an initial population is due only if there is one");
         self.round.rows.clear();
         self.round.rows.resize(n_emitters, 0..0);
         self.round.n_rows = initial.n_solutions;
         let solutions = &mut self.round.solutions;
         solutions.resize(initial.n_solutions * self.solution_dim, 0.0);
-        self.progress.initial_rng.fill_normal(solutions);
-        solutions.iter_mut().for_each(|component| *component *= initial.sigma);
+        initial.draw(&mut self.progress.initial_rng, solutions);
     }
 
     /// Gives each active emitter its rows.
@@ -276,6 +275,10 @@ impl Protocol {
         };
         let elites = elites_of(&*parts.archive, parts.result.as_deref());
         learn(self.threads, elites, parts.emitters, rows, &feedback, observer);
+        for (i, rows) in rows.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+            let own = &measures[rows.start * k..rows.end * k];
+            self.places.note(i, parts.emitters.len(), own, &report.status[rows.clone()]);
+        }
         if self.active.are_all() {
             return;
         }

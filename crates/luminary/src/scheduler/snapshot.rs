@@ -257,7 +257,7 @@ impl Protocol {
             end = own.end;
         }
         if self.progress.phase == Phase::InitialAsked {
-            let n_initial = self.initial.map_or(0, |initial| initial.n_solutions);
+            let n_initial = self.initial.as_ref().map_or(0, |initial| initial.n_solutions);
             expect_len("initial population", n_initial, n_rows)?;
             expect_len("rows of emitters beside the initial population", 0, end)?;
         } else {
@@ -296,7 +296,7 @@ impl Protocol {
             }
         }
         if let Some(initial) = &completion.initial {
-            let n_rows = self.initial.map_or(0, |initial| initial.n_solutions);
+            let n_rows = self.initial.as_ref().map_or(0, |initial| initial.n_solutions);
             let is_sound = initial.solutions.len() == n_rows * self.solution_dim
                 && initial.n_issued <= n_rows
                 && initial.n_settled < n_rows;

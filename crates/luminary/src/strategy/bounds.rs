@@ -105,7 +105,7 @@ impl Bounds {
 }
 
 /// Mirrors at whichever bounds are finite, in closed form: however far outside, there is no loop.
-fn reflected(x: f64, lower: f64, upper: f64) -> f64 {
+pub(crate) fn reflected(x: f64, lower: f64, upper: f64) -> f64 {
     match (lower.is_finite(), upper.is_finite()) {
         (true, true) => {
             let range = upper - lower;

@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use bounds::reflected;
 pub use bounds::{Bounds, BoundsRule};
 pub use cma::{CmaConfig, CmaEs, Factorisation, Variant};
 pub use gradient::{GradientConfig, GradientOptimizer};

@@ -1,30 +1,31 @@
 //! Runs by hand: every call of the program may be struck, and whoever calls it remembers nothing.
 
 use std::fs::File;
-use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Chance, Tally, disturb};
-use crate::support::{Answer, Lab};
+use super::Chance;
+use super::blow::Process;
+use super::tally::Tally;
+use crate::support::Lab;
 
 /// About as long as a call takes.
-const CALL: Duration = Duration::from_millis(25);
+const CALL: Duration = Duration::from_millis(12);
 
 /// Asks and tells until the run is finished; every other call is struck, if somebody wants to.
-pub(super) fn live(lab: &Lab, out: &str, mut trouble: Option<(&mut Chance, &mut Tally)>) {
+pub(super) fn live(lab: &Lab, out: &str, kind: &'static str, mut trouble: Option<(&mut Chance, &mut Tally)>) {
     let mut call = |args: &[&str], input: Option<&str>| {
         let mut command = lab.command();
-        command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(args);
         if let Some(input) = input {
             command.stdin(File::open(lab.path(input)).unwrap());
         }
-        let child = command.spawn().unwrap();
+        let process = Process::start(lab, out, command);
         let struck = trouble.as_mut().and_then(|(chance, tally)| (chance.below(2) == 0).then_some((chance, tally)));
         match struck {
-            Some((chance, tally)) => disturb(child, CALL, chance, tally),
-            None => drop(Answer::of(child.wait_with_output().unwrap()).success()),
+            Some((chance, tally)) => process.disturb(kind, CALL, chance, tally),
+            None => process.succeed(kind),
         }
     };
     while !lab.path(out).join("manifest.json").exists() {

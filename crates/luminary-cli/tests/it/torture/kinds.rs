@@ -1,24 +1,38 @@
 //! The kinds of runs: how each begins, goes on and is compared.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{Chance, Tally, by_hand, disturb};
-use crate::support::{Answer, Essence, Lab, SMALL};
+use luminary_run::folder::live::touch_watched;
+
+use super::blow::Process;
+use super::kept::{Journals, Kept, follows_from_its_journal, keep};
+use super::tally::Tally;
+use super::{Chance, by_hand, python};
+use crate::support::{Lab, SMALL, interpreter};
+
+/// A run is struck so often at most.
+const MAX_BLOWS: usize = 10;
+/// The same for programs that take most of their time to start: more blows would all come before they have begun.
+const MAX_BLOWS_OF_SLOW_STARTERS: usize = 3;
 
 /// A kind of run, with what becomes of it when nobody disturbs it.
 pub(super) struct Kind {
     pub(super) name: &'static str,
     drive: Drive,
+    watching: Watching,
+    expected: Expected,
     /// How long it takes undisturbed.
     time: Duration,
-    pub(super) expected: Vec<Kept>,
+    undisturbed: Vec<Kept>,
+    /// How often it lives in a round: those that take a moment live more often.
+    pub(super) n_lives: usize,
+    max_blows: usize,
 }
 
 /// How a kind of run is brought to its end.
-enum Drive {
+pub(super) enum Drive {
     /// By one command, or another one once a file is there, again and again.
     Commands { begin: Words, go_on: Words, marker: &'static str },
     /// By asking and telling.
@@ -26,15 +40,22 @@ enum Drive {
 }
 
 /// Makes a command for an output folder.
-type Words = Box<dyn Fn(&Lab, &str) -> Command>;
+pub(super) type Words = Box<dyn Fn(&Lab, &str) -> Command>;
 
-/// What is compared.
-#[derive(Debug, PartialEq)]
-pub(super) enum Kept {
-    Run(Essence),
-    Journal(Vec<u8>),
-    /// A table without the column of times.
-    Table(Vec<String>),
+/// What a run must have become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// The same bits as one that nobody disturbed.
+    AsUndisturbed(Journals),
+    /// Whatever its journal leads to, because results depend on the order of answers.
+    ItsJournal,
+}
+
+/// Whether somebody watches a run while it goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watching {
+    Nobody,
+    Somebody,
 }
 
 const PROGRAM: &str = r#"
@@ -66,65 +87,54 @@ checkpoint_iterations = 3
 metrics_every = 2
 "#;
 
-const PYTHON: &str = r#"
-import sys, luminary
-def sphere(solutions):
-    return -(solutions**2).sum(axis=1), solutions[:, :2]
-luminary.run(sphere, solution_dim=4, ranges=[(-2, 2), (-2, 2)], dims=[10, 10], iterations=600, emitters=2, batch_size=6,
-             threshold_min=-100, learning_rate=0.1, checkpoint_every=30, seed=3, run_folder=sys.argv[1])
-"#;
-
 /// All kinds, each of which has run once in peace.
 pub(super) fn kinds(lab: &Lab) -> Vec<Kind> {
+    write_programs(lab);
+    let small = SMALL.join(" ");
+    let unseeded = SMALL[..14].join(" ");
+    let unthreaded = SMALL[..12].join(" ");
+    let often = "--set run.checkpoint_iterations=60 --set run.metrics_every=7 --quiet";
+    let sweep = format!("sweep {unseeded} --vary algorithm.preset=cma_me,cma_mae --iterations 300 --jobs 2 {often}");
+    let reproduce = "reproduce main --iterations 12 --trials 2 --only lp-sphere,map_elites,cma_me";
+    let mut kinds = vec![
+        Kind::new("built-in", run(&format!("{small} --iterations 1200 {often}"))).often(),
+        Kind::new("threaded", run(&format!("{unthreaded} --threads 2 --seed 7 --iterations 500 {often}"))).often(),
+        Kind::new(
+            "discount model",
+            run(&format!(
+                "{small} --set algorithm.preset=dms --iterations 20 --set run.checkpoint_iterations=4 --quiet"
+            )),
+        ),
+        Kind::new("JSON lines", run("lines.toml --quiet")).often(),
+        Kind::new("files", run("files.toml --quiet")),
+        Kind::new("by hand", Drive::ByHand),
+        Kind::new("trial", many(&format!("trial {unseeded} --trials 3 --iterations 300 {often}"))).often(),
+        Kind::new("sweep", many(&sweep)).often(),
+        Kind::new("reproduce", Drive::Commands { begin: luminary(reproduce), go_on: luminary(reproduce), marker: "" }),
+        // Watchers are looked for twice a second, so it has to go on for a while.
+        Kind::new("served", run(&format!("{small} --iterations 5000 {often} --serve"))).watched(),
+    ];
+    if let Ok(interpreter) = std::env::var("LUMINARY_PYTHON") {
+        kinds.extend(python::kinds(lab, &interpreter));
+    }
+    kinds.into_iter().map(|kind| kind.known(lab)).collect()
+}
+
+fn write_programs(lab: &Lab) {
     fs::write(lab.path("program.py"), PROGRAM).unwrap();
     fs::write(lab.path("script.sh"), SCRIPT).unwrap();
-    let lines = "[evaluator]\ncommand = ['python3', 'program.py']\nworkers = 2\n";
+    let lines = format!(
+        "[evaluator]\ncommand = ['{}', '-IS', 'program.py']\nworkers = 2\nrows_per_request = 1\n",
+        interpreter()
+    );
     let files = format!(
         "[evaluator]\ncommand = ['sh', '{}', '{{params}}', '{{result}}']\nprotocol = 'files'\nworkers = 2\n\
          files = {{ format = 'text' }}\n",
         lab.path("script.sh").display()
     );
-    fs::write(lab.path("lines.toml"), format!("{EXTERNAL}iterations = 60\n{lines}")).unwrap();
-    fs::write(lab.path("files.toml"), format!("{EXTERNAL}iterations = 12\n{files}")).unwrap();
+    fs::write(lab.path("lines.toml"), format!("{EXTERNAL}iterations = 40\n{lines}")).unwrap();
+    fs::write(lab.path("files.toml"), format!("{EXTERNAL}iterations = 6\n{files}")).unwrap();
     fs::write(lab.path("by-hand.toml"), format!("{EXTERNAL}iterations = 5\n")).unwrap();
-    let small = SMALL.join(" ");
-    let unseeded = SMALL[..14].join(" ");
-    let often = "--set run.checkpoint_iterations=60 --set run.metrics_every=7 --quiet";
-    let mut kinds = vec![
-        Kind::new("built-in", run(&format!("{small} --iterations 1500 {often}"))),
-        Kind::new("threaded", run(&format!("{} --threads 2 --seed 7 --iterations 500 {often}", without_threads()))),
-        Kind::new("discount model", run(&format!("{small} --set algorithm.preset=dms --iterations 90 {often}"))),
-        Kind::new("JSON lines", run("lines.toml --quiet")),
-        Kind::new("files", run("files.toml --quiet")),
-        Kind::new("by hand", Drive::ByHand),
-        Kind::new("trial", many(&format!("trial {unseeded} --trials 3 --iterations 400 {often}"))),
-        Kind::new(
-            "sweep",
-            many(&format!("sweep {unseeded} --vary algorithm.preset=cma_me,cma_mae --iterations 400 --jobs 2 {often}")),
-        ),
-        Kind::new("reproduce", {
-            let words = "reproduce main --iterations 300 --trials 2 --only lp-sphere,map_elites,cma_me";
-            Drive::Commands { begin: luminary(words), go_on: luminary(words), marker: "" }
-        }),
-    ];
-    if let Ok(python) = std::env::var("LUMINARY_PYTHON") {
-        fs::write(lab.path("program_run.py"), PYTHON).unwrap();
-        kinds.push(Kind::new("Python", of_python(&python)));
-    }
-    for kind in &mut kinds {
-        let start = Instant::now();
-        kind.live_undisturbed(lab, kind.name);
-        kind.time = start.elapsed();
-        kind.expected = kind.essence(lab, kind.name);
-        assert!(!kind.expected.is_empty(), "a {} run leaves nothing to compare", kind.name);
-        kind.remove(lab, kind.name);
-    }
-    kinds
-}
-
-/// The flags of the small problem without its number of threads and seed.
-fn without_threads() -> String {
-    SMALL[..12].join(" ")
 }
 
 /// A call of the program, whose output folder is told behind these words.
@@ -153,30 +163,58 @@ fn resume() -> Words {
     })
 }
 
-fn of_python(python: &str) -> Drive {
-    let words = |python: String| -> Words {
-        Box::new(move |lab, out| {
-            let mut command = Command::new(&python);
-            command.current_dir(lab.path("")).args(["program_run.py", out]);
-            command
-        })
-    };
-    Drive::Commands { begin: words(python.into()), go_on: words(python.into()), marker: "" }
-}
-
 impl Kind {
-    fn new(name: &'static str, drive: Drive) -> Self {
-        Self { name, drive, time: Duration::ZERO, expected: Vec::new() }
+    pub(super) fn new(name: &'static str, drive: Drive) -> Self {
+        let expected = Expected::AsUndisturbed(Journals::Same);
+        Self {
+            name,
+            drive,
+            watching: Watching::Nobody,
+            expected,
+            time: Duration::ZERO,
+            undisturbed: Vec::new(),
+            n_lives: 1,
+            max_blows: MAX_BLOWS,
+        }
     }
 
-    /// Brings a run to its end through one to three blows.
+    pub(super) fn expecting(self, expected: Expected) -> Self {
+        Self { expected, ..self }
+    }
+
+    pub(super) fn slow_to_start(self) -> Self {
+        Self { max_blows: MAX_BLOWS_OF_SLOW_STARTERS, ..self }
+    }
+
+    fn often(self) -> Self {
+        Self { n_lives: 4, ..self }
+    }
+
+    fn watched(self) -> Self {
+        Self { watching: Watching::Somebody, ..self }
+    }
+
+    /// Lives once in peace.
+    fn known(mut self, lab: &Lab) -> Self {
+        let start = Instant::now();
+        self.live_undisturbed(lab, self.name);
+        self.time = start.elapsed();
+        self.undisturbed = self.kept(lab, self.name);
+        self.remove(lab, self.name);
+        self
+    }
+
+    /// Brings a run to its end through some blows, all of which come within the time that it would take in peace, more or
+    /// less.
     pub(super) fn live(&self, lab: &Lab, out: &str, chance: &mut Chance, tally: &mut Tally) {
-        *tally.n_runs.entry(self.name).or_default() += 1;
+        tally.note_run(self.name);
         match &self.drive {
-            Drive::ByHand => by_hand::live(lab, out, Some((chance, tally))),
+            Drive::ByHand => by_hand::live(lab, out, self.name, Some((chance, tally))),
             Drive::Commands { .. } => {
-                for _ in 0..=chance.below(3) {
-                    disturb(self.start(lab, out), self.time, chance, tally);
+                let n_blows = 1 + chance.below(self.max_blows);
+                let longest = self.time.mul_f64(2.0 / (1 + n_blows) as f64);
+                for _ in 0..n_blows {
+                    self.start(lab, out).disturb(self.name, longest, chance, tally);
                 }
                 self.live_undisturbed(lab, out);
             }
@@ -185,57 +223,36 @@ impl Kind {
 
     fn live_undisturbed(&self, lab: &Lab, out: &str) {
         match &self.drive {
-            Drive::ByHand => by_hand::live(lab, out, None),
-            Drive::Commands { .. } => {
-                let child = self.start(lab, out);
-                let answer = Answer::of(child.wait_with_output().unwrap());
-                assert_eq!(answer.code, Some(0), "a {} run: {}", self.name, answer.stderr);
-            }
+            Drive::ByHand => by_hand::live(lab, out, self.name, None),
+            Drive::Commands { .. } => self.start(lab, out).succeed(self.name),
         }
     }
 
-    fn start(&self, lab: &Lab, out: &str) -> Child {
+    fn start(&self, lab: &Lab, out: &str) -> Process {
         let Drive::Commands { begin, go_on, marker } = &self.drive else { unreachable!("started by hand") };
-        let command = if lab.path(out).join(marker).exists() { go_on } else { begin };
-        command(lab, out).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        let is_begun = lab.path(out).join(marker).exists();
+        if is_begun && self.watching == Watching::Somebody {
+            touch_watched(&lab.path(out)).unwrap();
+        }
+        Process::start(lab, out, if is_begun { go_on(lab, out) } else { begin(lab, out) })
     }
 
-    /// Everything that a folder keeps, in the order of names.
-    pub(super) fn essence(&self, lab: &Lab, out: &str) -> Vec<Kept> {
-        let mut kept = Vec::new();
-        keep(&lab.path(out), &mut kept);
+    pub(super) fn is_as_expected(&self, lab: &Lab, out: &str) -> bool {
+        match self.expected {
+            Expected::AsUndisturbed(_) => self.kept(lab, out) == self.undisturbed,
+            Expected::ItsJournal => follows_from_its_journal(lab, out),
+        }
+    }
+
+    /// What is compared with an undisturbed run.
+    fn kept(&self, lab: &Lab, out: &str) -> Vec<Kept> {
+        let Expected::AsUndisturbed(journals) = self.expected else { return Vec::new() };
+        let kept = keep(lab, out, journals);
+        assert!(!kept.is_empty(), "a {} run leaves nothing to compare", self.name);
         kept
     }
 
     pub(super) fn remove(&self, lab: &Lab, out: &str) {
         fs::remove_dir_all(lab.path(out)).unwrap();
     }
-}
-
-fn keep(folder: &Path, kept: &mut Vec<Kept>) {
-    if folder.join("manifest.json").exists() {
-        kept.push(Kept::Run(Essence::of(folder)));
-        kept.extend(fs::read(folder.join("journal.jsonl")).ok().map(Kept::Journal));
-        return;
-    }
-    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            keep(&path, kept);
-        } else if path.extension().is_some_and(|extension| extension == "csv") {
-            kept.push(Kept::Table(without_times(&fs::read_to_string(path).unwrap())));
-        }
-    }
-}
-
-/// The lines of a table without the columns that hold times.
-fn without_times(text: &str) -> Vec<String> {
-    let is_time: Vec<bool> =
-        text.lines().next().unwrap_or_default().split(',').map(|name| name.contains("seconds")).collect();
-    let rest = |line: &str| {
-        let fields = line.split(',').zip(is_time.iter().chain(std::iter::repeat(&false)));
-        fields.filter(|(_, is_time)| !**is_time).map(|(field, _)| field).collect::<Vec<_>>().join(",")
-    };
-    text.lines().map(rest).collect()
 }

@@ -4,22 +4,32 @@
 //! The test command does so for a while. `cargo xtask torture --minutes 60` does it for as long as you like and prints its
 //! seed; the same seed gives the same sequence of kinds, signals and delays, although what a process is doing when a
 //! signal comes differs each time. With `LUMINARY_PYTHON`, an interpreter that has the package, runs of Python are
-//! tortured, too.
+//! tortured, too. All along a live view shows the folder in which this happens, and must go on answering.
+//!
+//! Folders are in memory where the system has a place for that: a kill loses nothing that was written, synced or not, and
+//! waiting for a disk made each blow cost a second. Power losses are another laboratory, `luminary-run/tests/faults`.
 
+mod blow;
 mod by_hand;
+mod kept;
 mod kinds;
+mod python;
+mod tally;
+mod view;
 
-use std::collections::BTreeMap;
-use std::process::Child;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::support::{Answer, Lab, signal};
+use crate::support::Lab;
 use kinds::{Kind, kinds};
+use tally::Tally;
+use view::View;
 
 /// How long the test command does it, for each of its two seeds.
 const SECONDS: f64 = 12.0;
 /// The seed that is always the same.
 const SEED: u64 = 1;
+/// How long until the long form says how far it is.
+const REPORT_EVERY: Duration = Duration::from_secs(60);
 
 #[test]
 fn runs_of_every_kind_survive_kills_at_random_moments() {
@@ -30,86 +40,39 @@ fn runs_of_every_kind_survive_kills_at_random_moments() {
         Some(text) => vec![text.parse().unwrap()],
         None => vec![SEED, fresh()],
     };
-    let lab = Lab::new();
+    let lab = Lab::in_memory();
+    let view = View::of(&lab);
     let kinds = kinds(&lab);
     for seed in seeds {
-        torture(&lab, &kinds, seed, Duration::from_secs_f64(seconds));
+        torture(&lab, &view, &kinds, seed, Duration::from_secs_f64(seconds));
     }
 }
 
-fn torture(lab: &Lab, kinds: &[Kind], seed: u64, time: Duration) {
+fn torture(lab: &Lab, view: &View, kinds: &[Kind], seed: u64, time: Duration) {
     let start = Instant::now();
+    let mut reported = start;
     let mut chance = Chance(seed);
     let mut tally = Tally::default();
     eprintln!("torture with seed {seed}");
+    let lives: Vec<&Kind> = kinds.iter().flat_map(|kind| vec![kind; kind.n_lives]).collect();
     // Each kind at least once, however little time there is.
     for round in (0..).take_while(|&round| round < kinds.len() || start.elapsed() < time) {
-        let kind = &kinds[round % kinds.len()];
+        let kind = if round < kinds.len() { &kinds[round] } else { lives[round % lives.len()] };
         let out = format!("{seed}-{round}");
         kind.live(lab, &out, &mut chance, &mut tally);
-        let is_same = kind.essence(lab, &out) == kind.expected;
-        assert!(is_same, "seed {seed}, round {round}: a {} run ends otherwise; {tally}", kind.name);
+        assert!(
+            kind.is_as_expected(lab, &out),
+            "seed {seed}, round {round}: a {} run ends otherwise; {tally}",
+            kind.name
+        );
+        view.check();
         kind.remove(lab, &out);
+        if reported.elapsed() > REPORT_EVERY {
+            reported = Instant::now();
+            eprintln!("{tally}");
+        }
     }
     eprintln!("seed {seed}: {tally}");
-}
-
-/// What is done to a process.
-#[derive(Clone, Copy, Debug)]
-enum Blow {
-    Kill,
-    Signal { name: &'static str, times: usize },
-}
-
-impl Blow {
-    fn any(chance: &mut Chance) -> Self {
-        let name = ["TERM", "INT"][chance.below(2)];
-        match chance.below(5) {
-            0 | 1 => Self::Kill,
-            n => Self::Signal { name, times: n - 1 },
-        }
-    }
-}
-
-/// Waits for a while, strikes, and waits for the process to end.
-fn disturb(mut child: Child, longest: Duration, chance: &mut Chance, tally: &mut Tally) {
-    std::thread::sleep(longest.mul_f64(chance.share()));
-    let blow = Blow::any(chance);
-    let was_running = child.try_wait().unwrap().is_none();
-    match blow {
-        Blow::Kill => child.kill().unwrap(),
-        Blow::Signal { name, times } => {
-            for _ in 0..times {
-                // One that has ended cannot be signalled any more.
-                if child.try_wait().unwrap().is_some() {
-                    break;
-                }
-                signal(&child, name);
-                std::thread::sleep(longest.mul_f64(0.1 * chance.share()));
-            }
-        }
-    }
-    let answer = Answer::of(child.wait_with_output().unwrap());
-    assert!(!answer.stderr.contains("panicked"), "{blow:?}: {}", answer.stderr);
-    // Ended by itself, stopped in an orderly way, or killed.
-    assert!(matches!(answer.code, Some(0 | 130) | None), "{blow:?}: {:?} {}", answer.code, answer.stderr);
-    if was_running {
-        *tally.blows.entry(format!("{blow:?}")).or_default() += 1;
-    }
-}
-
-/// What was done to processes that were still running.
-#[derive(Debug, Default)]
-struct Tally {
-    n_runs: BTreeMap<&'static str, usize>,
-    blows: BTreeMap<String, usize>,
-}
-
-impl std::fmt::Display for Tally {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let n_blows: usize = self.blows.values().sum();
-        write!(f, "{n_blows} blows {:?} to runs {:?}", self.blows, self.n_runs)
-    }
 }
 
 /// Small random numbers: splitmix64.

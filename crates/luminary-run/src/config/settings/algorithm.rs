@@ -83,7 +83,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "algorithm.bounds",
         Kind::Table { python: "dict[str, Any] | Iterable[tuple[float, float]]" },
         none("{ lower = -5.12, upper = 5.12, rule = \"clip\" }"),
-        "bounds of the solutions",
+        "bounds of the solutions; those of an initial population are drawn all over them",
     ),
     Entry::new("algorithm.bounds.lower", BOUND, required("-5.12"), "a number or a list of them"),
     Entry::new("algorithm.bounds.upper", BOUND, required("5.12"), "a number or a list of them"),

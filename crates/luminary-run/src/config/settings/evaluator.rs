@@ -121,7 +121,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         "evaluator.give_up_after",
         Kind::Integer(1, MAX_COUNT),
         is("100"),
-        "failures of workers without a good evaluation in between that end the run",
+        "evaluations without a value, or failures of workers, in a row that end the run",
     )
     .scope(Scope::Program),
     Entry::new(

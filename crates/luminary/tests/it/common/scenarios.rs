@@ -267,7 +267,7 @@ fn batch_rule_with_extras_and_failures() -> Scenario {
     let mut config = config(&problem, kinds);
     config.archive.rule = UpdateRule::Batch;
     config.archive.extra_columns = vec![ExtraColumn::new("age", 1), ExtraColumn::new("gait", 3)];
-    config.initial = Some(InitialPopulation { n_solutions: 9, sigma: 0.8 });
+    config.initial = Some(InitialPopulation::normal(9, 0.8));
     config.non_finite = Some(NonFinite::Reject);
     Scenario { name: "batch rule, extras, failures".into(), config, problem: Box::new(problem) }
 }

@@ -4,7 +4,7 @@ use luminary::archive::{Acceptance, NonFinite};
 use luminary::emitter::EmitterConfig;
 use luminary::error::ConfigError;
 use luminary::problem::Problem;
-use luminary::scheduler::{EmitterGroup, NextCall, Order, Pool, Scheduler, SchedulerConfig};
+use luminary::scheduler::{EmitterGroup, InitialPopulation, NextCall, Order, Pool, Scheduler, SchedulerConfig};
 use luminary::strategy::{Bounds, BoundsRule, StrategyConfig};
 
 use super::emitters::{DIM, bowl};
@@ -100,13 +100,44 @@ fn an_archive_that_others_filled_needs_no_initial_solutions() {
     for (name, emitter) in starting_emitters() {
         let mut config = config(vec![emitter.clone()], Order::Rows);
         config.archive.acceptance = Acceptance::Elitist;
-        config.initial = Some(luminary::scheduler::InitialPopulation { n_solutions: 3, sigma: 0.1 });
+        config.initial = Some(InitialPopulation::normal(3, 0.1));
         let mut scheduler = config.build().unwrap();
         scheduler.run(&bowl(), 1).unwrap();
         let mut driver = Driver::default();
         while driver.step(&mut scheduler, &bowl()) != "ask" {}
         assert_ne!(scheduler.asked_solutions()[..DIM], emitted()[..DIM], "{name}");
     }
+}
+
+#[test]
+fn an_initial_population_keeps_to_the_bounds_and_fills_them() {
+    let bounds = Bounds {
+        lower: vec![100.0, 5.0, f64::NEG_INFINITY],
+        upper: vec![200.0, f64::INFINITY, f64::INFINITY],
+        rule: BoundsRule::Clip,
+    };
+    let n_solutions = 200;
+    let (_, emitter) = starting_emitters().remove(0);
+    for order in [Order::Rows, Order::Completion { over_issue: 1.0 }] {
+        let mut config = config(vec![emitter.clone()], order);
+        config.initial =
+            Some(InitialPopulation { bounds: Some(bounds.clone()), ..InitialPopulation::normal(n_solutions, 1.0) });
+        let mut scheduler = config.build().unwrap();
+        let rows: Vec<Vec<f64>> = scheduler.ask_tickets(n_solutions).into_iter().map(|it| it.solution).collect();
+        assert!(rows.len() == n_solutions && rows.iter().all(|row| bounds.contain(row)), "{order:?}");
+        let share = |is_there: &dyn Fn(&[f64]) -> bool| {
+            rows.iter().filter(|row| is_there(row)).count() as f64 / n_solutions as f64
+        };
+        // Four standard deviations of a share of 200 rows are 0.14 at most.
+        assert!((share(&|row| row[0] < 150.0) - 0.5).abs() < 0.14, "uniform between two bounds");
+        assert!((share(&|row| row[1] < 5.0 + 0.6745) - 0.5).abs() < 0.14, "half a normal beside one bound");
+        assert!((share(&|row| row[2] < 0.0) - 0.5).abs() < 0.14, "normal without");
+    }
+    let mut wrong = config(vec![emitter], Order::Rows);
+    let bounds = Some(Bounds::uniform(2, 0.0, 1.0, BoundsRule::Clip));
+    wrong.initial = Some(InitialPopulation { bounds, ..InitialPopulation::normal(3, 1.0) });
+    let expected = ConfigError::Length { what: "lower bounds", expected: 3, found: 2 };
+    assert_eq!(wrong.build().unwrap_err(), expected);
 }
 
 #[test]

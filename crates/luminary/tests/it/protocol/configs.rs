@@ -338,7 +338,8 @@ fn pools_and_initial_populations_are_checked() {
             &["zeta"],
         );
     }
-    let initial = |n_solutions, sigma| with(|config| config.initial = Some(InitialPopulation { n_solutions, sigma }));
+    let initial =
+        |n_solutions, sigma| with(|config| config.initial = Some(InitialPopulation::normal(n_solutions, sigma)));
     let expected = ConfigError::TooFew { what: "initial solutions", minimum: 1, found: 0 };
     assert_refused(&initial(0, 1.0), &expected, &["at least 1"]);
     let expected = ConfigError::TooMany { what: "initial solutions", maximum: MAX_BATCH_SIZE, found: usize::MAX };

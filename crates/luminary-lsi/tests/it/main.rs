@@ -1,9 +1,0 @@
-//! Tests of networks and domains as users see them.
-
-mod convert;
-mod digits;
-mod domains;
-mod golden;
-mod parity;
-mod tokens;
-mod weights;
