@@ -41,8 +41,11 @@ impl Memoir {
     /// Writes a frame if it is time to.
     pub(super) fn look(&mut self, folder: &RunFolder, moment: &Moment<'_>) {
         let iteration = moment.scheduler.iterations();
-        // The log says how far it goes, so it is opened before it is known whether it is time.
-        if iteration >= self.next && self.open(folder, iteration).is_some() && iteration >= self.next {
+        if iteration < self.next || self.open(folder, iteration).is_none() {
+            return;
+        }
+        // A log that was just opened says how far it goes, and so when it is time.
+        if iteration >= self.next {
             self.write(folder, moment);
         }
     }

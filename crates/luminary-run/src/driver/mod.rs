@@ -22,18 +22,16 @@ use crate::export;
 #[cfg(unix)]
 use crate::external::Crew;
 use crate::folder::live::clear_live;
-use crate::folder::{
-    CheckpointFileError, JOURNAL, Manifest, MeasuresSeen, MetricsRow, RunFolder, SUMMARY, State,
-};
+use crate::folder::{CheckpointFileError, JOURNAL, Manifest, MeasuresSeen, MetricsRow, RunFolder, SUMMARY, State};
 use crate::start::Elites;
 use crate::stop::StopFlag;
 use crate::summary::Summary;
 pub use broadcast::{Broadcast, Moment, Wish};
 pub use ledger::{FirstBatch, InARow, Ledger, Watched};
 use recorder::Recorder;
+pub(crate) use restore::begin;
 use restore::open_metrics;
 pub use restore::{Restored, restore, resume};
-pub(crate) use restore::begin;
 pub use results::{state_of, write_results};
 
 /// What an observer of a run sees after each iteration.
@@ -278,8 +276,8 @@ impl Run {
         let first_batch = if self.scheduler.evaluations() == 0 { FirstBatch::Due } else { FirstBatch::Past };
         let seen = std::mem::take(&mut self.measures_seen);
         let iteration = self.scheduler.iterations();
-        let ledger = Ledger::new(Arc::clone(&self.place.failures), iteration, seen)
-            .with_stopwatch(self.place.stopwatch.clone());
+        let ledger =
+            Ledger::new(Arc::clone(&self.place.failures), iteration, seen).with_stopwatch(self.place.stopwatch.clone());
         ledger.expect_values(first_batch, InARow::Elsewhere);
         let mut recorder =
             Recorder::new(&self.config, &self.folder, log, ledger, iteration, self.seconds_before, stop, watch);

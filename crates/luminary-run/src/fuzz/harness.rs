@@ -24,6 +24,9 @@ impl<T, E> From<Result<T, E>> for Verdict {
     }
 }
 
+/// What reads an input.
+pub type Read = Box<dyn FnMut(&[u8]) -> Verdict>;
+
 /// Something that is read, with inputs that it takes.
 pub struct Target {
     /// Its name, which is also that of its coverage-guided program.
@@ -31,7 +34,7 @@ pub struct Target {
     /// Inputs that somebody did write.
     pub seeds: Vec<Vec<u8>>,
     /// Reads an input.
-    pub read: Box<dyn FnMut(&[u8]) -> Verdict>,
+    pub read: Read,
 }
 
 impl Target {

@@ -41,13 +41,16 @@ struct Columns<'a> {
     extras: &'a [&'a [u8]],
 }
 
+/// What is not in the columns, encoded, and the columns.
+type ColumnBytes<'a> = (Vec<u8>, Vec<Cow<'a, [u8]>>);
+
 impl CellArchive {
     /// Everything the archive has learnt, column by column, and before them what is not in the columns, encoded; the
     /// configuration is in neither. Nearly all of it is borrowed.
     ///
     /// # Errors
     /// When it does not encode.
-    pub fn column_bytes(&self) -> Result<(Vec<u8>, Vec<Cow<'_, [u8]>>), CheckpointError> {
+    pub fn column_bytes(&self) -> Result<ColumnBytes<'_>, CheckpointError> {
         let store = &self.store;
         let rows = &store.rows;
         let head = Head {
