@@ -83,8 +83,8 @@ pub(crate) fn save<'py>(py: Python<'py>, state: &Mutex<ArchiveState>) -> PyResul
     let centroids = PyBytes::new(py, &centroids);
     let (head, columns) = match state.archive.downcast_ref::<CellArchive>() {
         Some(archive) if has_columns(&state.config) => {
-            let columns = archive.column_bytes().iter().map(|column| PyBytes::new(py, column)).collect();
-            (archive.head_bytes().or_raise()?, columns)
+            let (head, columns) = archive.column_bytes().or_raise()?;
+            (head, columns.iter().map(|column| PyBytes::new(py, column)).collect())
         }
         _ => (state.archive.to_bytes().or_raise()?, Vec::new()),
     };

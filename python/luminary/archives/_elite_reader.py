@@ -44,10 +44,10 @@ class EliteReader(ArchiveBase):
             rows = self._some_elites(names, start, n_changes)
             if rows is None:
                 return
-            for values in zip(*(rows[name] for name in names)):
+            for elite in _elites_of(names, zip(*(rows[name] for name in names))):
                 if n_changes != self._n_changes:
                     raise RuntimeError(_CHANGED)
-                yield dict(zip(names, values))
+                yield elite
 
     def _some_elites(self, names, start, n_changes):
         """Fields of the elites from position ``start`` on; None if there are no more."""
@@ -245,3 +245,13 @@ class EliteReader(ArchiveBase):
             return self._shown_measures(values)
         values = values.astype(self._dtypes[name], copy=False)
         return values.reshape(len(values), *self._solution_shape) if name == "solution" else values
+
+
+def _elites_of(names, rows):
+    """Elites as dicts, one by one. Those of most archives are written out: a dict of pairs takes twice as long to make."""
+    if names == ["index", "solution", "objective", "measures", "threshold"]:
+        return (
+            {"index": index, "solution": solution, "objective": objective, "measures": measures, "threshold": threshold}
+            for index, solution, objective, measures, threshold in rows
+        )
+    return (dict(zip(names, values)) for values in rows)

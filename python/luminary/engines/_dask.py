@@ -108,9 +108,6 @@ class DaskEngine(FutureEngine):
     def _give_up(self, key, future):
         workers = self._workers_of(key)
         future.cancel()
-        if not workers:
-            # Those that were killed take their time to come back, which is not the task's fault.
-            return Died(key, "no worker had begun it within its time limit", deaths=0)
         for worker, answer in self._end(workers).items():
             if answer == "no nanny":
                 raise EngineError(

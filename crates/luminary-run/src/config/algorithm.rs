@@ -1,7 +1,7 @@
 //! The `[algorithm]` section: a preset and what differs from it.
 
 use luminary::emitter::Selection;
-use luminary::preset::{MANY_COMPONENTS, Preset};
+use luminary::preset::{MANY_COMPONENTS, Preset, StepSizes};
 use luminary::problem::ProblemSpec;
 use luminary::restart::RestartConfig;
 use luminary::scheduler::{BanditConfig, Reselect};
@@ -35,11 +35,18 @@ pub(super) fn read(
         Preset::CmaMega | Preset::CmaMaega => 3,
         _ => 2,
     };
+    let sigma = section.take("sigma");
+    // Whoever gives a step size knows it.
+    let step_sizes = match sigma {
+        None if preset == Preset::Auto => StepSizes::Several,
+        _ => StepSizes::Sigma,
+    };
     let emitters = section.take("emitters").map_or(Ok(15), |setting| setting.count_in_range())?;
     Ok(AlgorithmSettings {
         preset,
         variant: section.take("variant").map_or(Ok(Variant::Standard), |setting| setting.choice(&variants))?,
-        sigma: section.take("sigma").map_or(Ok(defaults.sigma), |setting| setting.number_in_range())?,
+        sigma: sigma.map_or(Ok(defaults.sigma), |setting| setting.number_in_range())?,
+        step_sizes,
         line_sigma: section.take("line_sigma").map_or(Ok(0.2), |setting| setting.number_in_range())?,
         emitters,
         batch_size: section

@@ -42,7 +42,7 @@ use std::path::PathBuf;
 
 use luminary::archive::{ArchiveKind, CellsConfig, ExtraColumn, LearningRate, NonFinite, UpdateRule};
 use luminary::emitter::Selection;
-use luminary::preset::Preset;
+use luminary::preset::{Preset, StepSizes};
 use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
@@ -204,6 +204,9 @@ pub struct AlgorithmSettings {
     pub variant: Variant,
     /// Noise or initial step size.
     pub sigma: f64,
+    /// Whether the automatic preset tries smaller step sizes beside it; only where nobody gave one.
+    #[serde(default)]
+    pub step_sizes: StepSizes,
     /// Stretch of MAP-Elites (line).
     pub line_sigma: f64,
     /// Number of emitters.

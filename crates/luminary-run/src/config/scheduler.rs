@@ -59,6 +59,7 @@ impl RunConfig {
         let algorithm = &self.algorithm;
         let mut preset = PresetConfig {
             sigma: algorithm.sigma,
+            step_sizes: algorithm.step_sizes,
             line_sigma: algorithm.line_sigma,
             learning_rate: self.archive.learning_rate,
             budget: Some(self.evaluations_per_iteration().saturating_mul(self.run.iterations)),

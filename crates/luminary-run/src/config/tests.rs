@@ -69,6 +69,26 @@ fn a_bandit_leaves_fewer_evaluations_to_an_iteration() {
     assert_eq!(config.evaluations_per_iteration(), 15);
 }
 
+#[test]
+fn the_automatic_preset_tries_step_sizes_only_where_none_is_given() {
+    use luminary::emitter::EmitterConfig;
+
+    let n_sizes = |more: &str| {
+        let text = format!("problem = {{ domain = 'arm', n = 3 }}\nalgorithm.preset = 'auto'\n{more}");
+        let config = RunConfig::read(Some(Source::new("any.toml", &text)), &[]).unwrap();
+        let scheduler = config.scheduler(&config.problem.spec().unwrap());
+        scheduler.emitters.iter().filter(|group| matches!(group.emitter, EmitterConfig::Evolution(_))).count()
+    };
+    assert_eq!(n_sizes(""), 3);
+    assert_eq!(n_sizes("algorithm.sigma = 0.5"), 1);
+    let text = "problem = { domain = 'arm', n = 3 }\nalgorithm.preset = 'auto'";
+    let config = RunConfig::read(Some(Source::new("any.toml", text)), &[]).unwrap();
+    let mut old = serde_json::to_value(&config).unwrap();
+    old["algorithm"].as_object_mut().unwrap().remove("step_sizes").unwrap();
+    let old: RunConfig = serde_json::from_value(old).unwrap();
+    assert_eq!(old.algorithm.step_sizes, StepSizes::Sigma, "a run of before goes on as it began");
+}
+
 #[cfg(unix)]
 #[test]
 fn costs_are_turned_round_inside_the_engine_only() {

@@ -105,6 +105,10 @@ impl HistoryLog {
     /// Joins each frame with the one after it, except the newest, until the log is half as long as it may be.
     fn thin_out(&mut self) -> io::Result<()> {
         let mut frames = read_history(&self.path)?;
+        if frames.len() < 2 {
+            // One huge archive: there is nothing to leave out.
+            return Ok(());
+        }
         let mut bytes = Vec::new();
         while frames.len() > 1 {
             frames = joined(frames);
@@ -276,15 +280,23 @@ mod tests {
             assert_eq!(after.iter().map(|(iteration, _)| *iteration).collect::<Vec<_>>(), expected);
             after.iter().for_each(|(iteration, cells)| assert_eq!(cells, &before[iteration]));
         }
-        log.max_length = 600;
+        log.max_length = 4000;
         for iteration in 1..=100 {
             let kind = if iteration == 1 { SectionKind::Whole } else { SectionKind::Changes };
             log.append_bytes(&frame(iteration, kind, &[iteration as u32 % 7])).unwrap();
         }
         let frames = written(folder.path());
-        assert!(frames.len() > 1 && fs::metadata(folder.path().join(HISTORY)).unwrap().len() <= 700, "{frames:?}");
+        assert!(frames.len() > 1 && fs::metadata(folder.path().join(HISTORY)).unwrap().len() <= 4000, "{frames:?}");
         let (iteration, cells) = archives(&frames).pop().unwrap();
         assert_eq!((iteration, cells.len()), (100, 7));
         assert!(cells.iter().all(|(cell, objective)| *objective > 93.0 + f64::from(*cell)));
+        // A single frame that is too long by itself stays, and the next one takes its place.
+        let other = tempfile::tempdir().unwrap();
+        let mut log = HistoryLog::open_at(&Disk::default(), other.path(), 0).unwrap();
+        log.max_length = 10;
+        log.append_bytes(&four()[0]).unwrap();
+        assert_eq!(written(other.path()), four()[..1]);
+        log.append_bytes(&four()[1]).unwrap();
+        assert_eq!(archives(&written(other.path())), archives(&four())[1..2]);
     }
 }

@@ -29,6 +29,7 @@ mod cqd;
 mod nearest;
 mod stats;
 mod rows;
+mod copies;
 mod rows_state;
 mod population;
 mod saved;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::copies::Copy;
 use super::{Batch, CellIdx};
 
 /// What became of a row. The order is the order of the two-stage rankers: a new cell beats an improved one.
@@ -58,6 +59,7 @@ pub struct AddReport {
     /// earlier batches may have come back, because moved borders give recent rows another chance.
     pub seated: Option<Vec<Seated>>,
     pub(super) accepted: Vec<(CellIdx, u32)>,
+    pub(super) copies: Vec<Copy>,
 }
 
 /// A row that became an elite and was not replaced by a later row of the same batch.
@@ -139,6 +141,7 @@ impl AddReport {
         self.n_invalid = 0;
         self.best = None;
         self.accepted.clear();
+        self.copies.clear();
         if let Some(seated) = &mut self.seated {
             seated.clear();
         }

@@ -3,7 +3,9 @@
 //! Elites live in *slots*, counted from zero without gaps, so that a uniform draw over elites is one random index.
 
 use super::column::{Column, ColumnData, ExtraColumn};
+use super::copies::{Copy, Slots};
 use super::{Batch, Elite, EliteColumns};
+use crate::scheduler::Threads;
 
 /// Elites by slot.
 #[derive(Clone, Debug)]
@@ -61,12 +63,14 @@ impl Rows {
 
     /// Puts a row of a batch into a new slot.
     pub(super) fn push(&mut self, batch: &Batch<'_>, row: usize, number: u64) {
+        self.open(batch, row, number);
+        self.push_wide(batch, row);
+    }
+
+    /// Gives a new slot to a row of a batch. What is wide of it is still missing until all new slots are
+    /// [completed](Self::complete_new).
+    pub(super) fn open(&mut self, batch: &Batch<'_>, row: usize, number: u64) {
         self.objectives.push(batch.objectives[row]);
-        self.solutions.extend_from_slice(&batch.solutions[row * self.solution_dim..][..self.solution_dim]);
-        self.measures.extend_from_slice(&batch.measures[row * self.measure_dim..][..self.measure_dim]);
-        for ((values, column), from) in self.extras.iter_mut().zip(&self.extra_columns).zip(batch.extras) {
-            values.push_row(from, row, column.width);
-        }
         self.numbers.push(number);
     }
 
@@ -75,6 +79,27 @@ impl Rows {
     pub(super) fn give(&mut self, slot: usize, batch: &Batch<'_>, row: usize, number: u64) -> f64 {
         self.numbers[slot] = number;
         std::mem::replace(&mut self.objectives[slot], batch.objectives[row])
+    }
+
+    /// Number of elites that have all their columns; new ones may follow, which have a number and an objective only.
+    pub(super) fn n_complete(&self) -> usize {
+        self.solutions.len() / self.solution_dim
+    }
+
+    /// Completes the new slots with the rows that have them now. The first row of the batch is the `first`-th ever.
+    pub(super) fn complete_new(&mut self, batch: &Batch<'_>, first: u64) {
+        for slot in self.n_complete()..self.len() {
+            self.push_wide(batch, (self.numbers[slot] - first) as usize);
+        }
+    }
+
+    /// Puts what is wide of a row behind the last.
+    pub(super) fn push_wide(&mut self, batch: &Batch<'_>, row: usize) {
+        self.solutions.extend_from_slice(&batch.solutions[row * self.solution_dim..][..self.solution_dim]);
+        self.measures.extend_from_slice(&batch.measures[row * self.measure_dim..][..self.measure_dim]);
+        for ((values, column), from) in self.extras.iter_mut().zip(&self.extra_columns).zip(batch.extras) {
+            values.push_row(from, row, column.width);
+        }
     }
 
     /// Copies what is wide of a row into the slot it was given.
@@ -86,6 +111,21 @@ impl Rows {
         for ((values, column), from) in self.extras.iter_mut().zip(&self.extra_columns).zip(batch.extras) {
             values.set_row(slot, from, row, column.width);
         }
+    }
+
+    /// Copies what is wide of rows into the slots they were given, all of them distinct.
+    pub(super) fn copy_all(&mut self, threads: Threads, batch: &Batch<'_>, copies: &mut [Copy]) {
+        for ((values, column), from) in self.extras.iter_mut().zip(&self.extra_columns).zip(batch.extras) {
+            copies.iter().for_each(|copy| values.set_row(copy.slot as usize, from, copy.row as usize, column.width));
+        }
+        let slots = Slots {
+            first: 0,
+            solutions: &mut self.solutions,
+            measures: &mut self.measures,
+            solution_dim: self.solution_dim,
+            measure_dim: self.measure_dim,
+        };
+        slots.copy_all(threads, batch, copies);
     }
 
     /// Puts a row of a batch into a slot that is taken and returns the objective of the elite it replaces.

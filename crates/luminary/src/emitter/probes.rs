@@ -230,10 +230,12 @@ impl Probes {
 
     /// Takes the differences. A component whose probes have no value keeps its old estimate.
     ///
-    /// Returns how many components were estimated.
+    /// Returns how many components were estimated: none if neither objective nor measures change along any of them, as
+    /// between the edges of steps.
     pub(super) fn tell(&mut self, feedback: &Feedback<'_>) -> usize {
         let dim = self.solution_dim;
         let mut n_estimated = 0;
+        let mut has_effect = false;
         for component in 0..dim {
             let (to, from) = match self.config.difference {
                 Difference::Forward => (component + 1, 0),
@@ -250,6 +252,8 @@ impl Probes {
             n_estimated += 1;
             let jacobian = &mut self.state.jacobian;
             jacobian[component] = (feedback.objectives[to] - feedback.objectives[from]) / length;
+            has_effect |= feedback.objectives[to] != feedback.objectives[from];
+            has_effect |= feedback.measures_of(to) != feedback.measures_of(from);
             let measures = feedback.measures_of(to).iter().zip(feedback.measures_of(from));
             for (i, (to, from)) in measures.enumerate() {
                 jacobian[(1 + i) * dim + component] = (to - from) / length;
@@ -260,7 +264,7 @@ impl Probes {
         self.state.n_evaluations = feedback.n_rows() as u64;
         self.state.gain = gain(feedback.status, feedback.delta);
         self.state.recent_gains.clear();
-        n_estimated
+        if has_effect { n_estimated } else { 0 }
     }
 
     /// Random directions in place of gradients; a branch with one coefficient of one is ten differences long.
@@ -376,6 +380,21 @@ mod tests {
         assert!(!probes.are_due());
         let (_, n_estimated) = estimate(config(Difference::Forward, Refresh::Every(1)), None, &[0]);
         assert_eq!(n_estimated, 0);
+    }
+
+    #[test]
+    fn probes_that_change_nothing_estimate_nothing() {
+        let mut probes = Probes::new(config(Difference::Forward, Refresh::Every(1)), 2, 2);
+        let mut solutions = vec![0.0; 2 * probes.n_rows()];
+        probes.ask(&[0.0, 0.0], None, &mut solutions);
+        let values: Vec<f64> = solutions.chunks_exact(2).map(|solution| solution[0].round()).collect();
+        let status = [Status::Rejected; 3];
+        let n_estimated = probes.tell(&Feedback::new(&solutions, &values, &values, &status, &[0.0; 3]));
+        assert_eq!(n_estimated, 0, "all probes are on the same step");
+        assert!(!probes.are_due());
+        let slopes: Vec<f64> = solutions.chunks_exact(2).map(|solution| solution[0]).collect();
+        let n_estimated = probes.tell(&Feedback::new(&solutions, &slopes, &values, &status, &[0.0; 3]));
+        assert_eq!(n_estimated, 2, "a component without influence is known to have none");
     }
 
     /// Whether probes are due after generations of ten branches that gain so much each.

@@ -2,7 +2,7 @@
 
 mod auto;
 
-pub use auto::MANY_COMPONENTS;
+pub use auto::{MANY_COMPONENTS, StepSizes};
 
 use std::fmt;
 use std::str::FromStr;
@@ -150,6 +150,7 @@ impl Preset {
             spec: spec.clone(),
             resolution: vec![100; spec.measure_dim()],
             sigma: self.default_sigma(),
+            step_sizes: StepSizes::Several,
             line_sigma: 0.2,
             learning_rate: match self {
                 Self::Dms => LearningRate::Fixed(0.1),
@@ -207,6 +208,9 @@ pub struct PresetConfig {
     pub resolution: Vec<usize>,
     /// Noise of the MAP-Elites variants, initial step size of the strategies (of the coefficients for gradients).
     pub sigma: f64,
+    /// Whether [`Preset::Auto`] tries smaller step sizes beside it.
+    #[serde(default)]
+    pub step_sizes: StepSizes,
     /// Stretch of MAP-Elites (line).
     pub line_sigma: f64,
     /// Learning rate of soft archives and of discount models, which need a number.
@@ -444,7 +448,7 @@ mod tests {
         let spec = ProblemSpec { solution_dim: 6, measure_bounds: vec![(-1.0, 1.0); 2] };
         let n_rows = |preset: Preset| preset.for_problem(&spec).build().unwrap().ask().unwrap().len() / 6;
         assert_eq!(n_rows(Preset::CmaMaegaDf), 15 * 7);
-        assert_eq!(n_rows(Preset::Auto), 8 * 7 + 7 * 36, "the groups share alike at first");
+        assert_eq!(n_rows(Preset::Auto), 4 * 7 + 11 * 36, "the four groups share alike at first");
     }
 
     #[test]

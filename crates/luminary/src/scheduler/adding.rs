@@ -62,7 +62,10 @@ impl Adding {
         report: &mut AddReport,
     ) -> Result<(), CallError> {
         match self.mode {
-            AddMode::Batch => archive.add(batch, policy, report),
+            AddMode::Batch => match archive.downcast_mut::<CellArchive>() {
+                Some(archive) => archive.add_on(self.threads, batch, policy, report),
+                None => archive.add(batch, policy, report),
+            },
             AddMode::OneByOne => add_one_by_one(archive, batch, policy, report),
         }
     }

@@ -23,7 +23,7 @@ pub enum Threads {
 
 impl Threads {
     /// Runs both, at the same time if allowed.
-    pub(super) fn join<A: Send, B: Send>(self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
+    pub(crate) fn join<A: Send, B: Send>(self, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
         match self {
             Self::One => (a(), b()),
             #[cfg(feature = "rayon")]

@@ -122,7 +122,7 @@ impl Protocol {
     ) -> Result<(), CallError> {
         let call = if values.jacobians.is_some() { NextCall::TellGradients } else { NextCall::Tell };
         self.expect_call(parts, call)?;
-        self.complete_round(parts, values, policy, observer)
+        parallel::with_threads_awake(self.threads, || self.complete_round(parts, values, policy, observer))
     }
 
     /// Lays out the round that is due and lets the emitters draw it.
@@ -238,9 +238,10 @@ impl Protocol {
 
     fn hand_out_jacobians<E: EmitterHandle>(&mut self, emitters: &mut [E], jacobians: &[f64]) {
         let size = self.jacobian_size();
-        for (emitter, rows) in emitters.iter_mut().zip(&self.round.rows).filter(|(_, rows)| !rows.is_empty()) {
+        let tell = |emitter: &mut dyn Emitter, rows: Range<usize>, _: &mut [f64]| {
             emitter.tell_gradients(&jacobians[rows.start * size..rows.end * size]);
-        }
+        };
+        parallel::for_each_emitter(self.threads, emitters, &self.round.rows, &mut [], 0, &tell);
     }
 
     fn learn_from_round<E: EmitterHandle>(

@@ -150,7 +150,7 @@ impl Scheduler {
         let columns: Vec<ColumnData<'_>> = extras.iter().map(|values| ColumnData::F64(values)).collect();
         let policy = self.config.non_finite.unwrap_or(NonFinite::Reject);
         let (protocol, mut parts) = self.parts();
-        Ok(protocol.tell(&mut parts, &values.with_extras(&columns), policy, observer)?)
+        Ok(protocol.complete_round(&mut parts, &values.with_extras(&columns), policy, observer)?)
     }
 
     /// One ask, evaluate and tell of tickets: as many as an iteration has rows, or what is left of an iteration that was

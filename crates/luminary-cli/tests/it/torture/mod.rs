@@ -6,8 +6,8 @@
 //! signal comes differs each time. With `LUMINARY_PYTHON`, an interpreter that has the package, runs of Python are
 //! tortured, too. All along a live view shows the folder in which this happens, and must go on answering.
 //!
-//! Folders are in memory where the system has a place for that: a kill loses nothing that was written, synced or not, and
-//! waiting for a disk made each blow cost a second. Power losses are another laboratory, `luminary-run/tests/faults`.
+//! Folders are in memory where the system has a place for that: a kill loses nothing that was written, synced or not, so
+//! nobody needs to wait for a disk. Power losses are another laboratory, `luminary-run/tests/faults`.
 
 mod blow;
 mod by_hand;

@@ -47,22 +47,12 @@ fn judge(archive: &CellArchive, cell: CellIdx, row: usize, objective: f64, repor
     accepted
 }
 
-/// The sequential rule. Rows that the report already calls invalid are passed over.
+/// The sequential rule. Rows that the report already calls invalid are passed over; what is wide of the others is still to
+/// be copied.
 pub(super) fn add_sequential(archive: &mut CellArchive, batch: &Batch<'_>, report: &mut AddReport) {
     for row in 0..batch.n_rows() {
         if report.status[row] != Status::Invalid {
             judge_row(archive, batch, row, archive.n_offered + row as u64, report);
-        }
-    }
-    copy_occupants(archive, batch, report);
-}
-
-/// Completes the rows that took over an occupied cell and are still there. Rows of one emitter often follow each other into
-/// the same cell, and only the last of them is copied. A new elite is complete already.
-fn copy_occupants(archive: &mut CellArchive, batch: &Batch<'_>, report: &AddReport) {
-    for (row, status) in report.status.iter().enumerate() {
-        if *status == Status::Improved {
-            archive.store.copy(report.cell[row], batch, row, archive.n_offered + row as u64);
         }
     }
 }
@@ -70,8 +60,8 @@ fn copy_occupants(archive: &mut CellArchive, batch: &Batch<'_>, report: &AddRepo
 /// Adds one row, which is the `number`-th ever, to its cell by the report.
 pub(super) fn add_row(archive: &mut CellArchive, batch: &Batch<'_>, row: usize, number: u64, report: &mut AddReport) {
     judge_row(archive, batch, row, number, report);
-    if report.status[row] == Status::Improved {
-        archive.store.copy(report.cell[row], batch, row, number);
+    if report.status[row].is_accepted() {
+        archive.store.complete_row(report.cell[row], batch, row);
     }
 }
 
@@ -87,7 +77,8 @@ fn judge_row(archive: &mut CellArchive, batch: &Batch<'_>, row: usize, number: u
     archive.store.visits[cell.index()] += 1;
 }
 
-/// The batch rule. Rows that the report already calls invalid are passed over.
+/// The batch rule. Rows that the report already calls invalid are passed over; what is wide of the others is still to be
+/// copied.
 pub(super) fn add_batch(archive: &mut CellArchive, batch: &Batch<'_>, report: &mut AddReport) {
     // First judge every row against the archive before the batch, noting (cell, row) so that sorting brings the
     // accepted rows of a cell together in row order.
@@ -110,7 +101,6 @@ pub(super) fn add_batch(archive: &mut CellArchive, batch: &Batch<'_>, report: &m
     for group in report.accepted.chunk_by(|a, b| a.0 == b.0) {
         add_group(archive, batch, group);
     }
-    copy_occupants(archive, batch, report);
 }
 
 /// Raises the threshold of one cell by all its accepted rows and seats the best of them, the first on ties.

@@ -2,8 +2,8 @@
 //! all.
 //!
 //! Columns are little-endian, as they lie in the memory of nearly every machine, so that saving encodes nothing.
-//! Thresholds of an elitist archive are left out, because they are the elites' objectives, and visits take as few bytes
-//! each as the largest of them needs.
+//! Thresholds of an elitist archive are left out, because they are the elites' objectives, and visits and the numbers of
+//! rows take as few bytes each as the largest of them needs.
 
 use std::borrow::Cow;
 
@@ -20,6 +20,9 @@ use crate::error::CheckpointError;
 struct Head {
     n_elites: usize,
     bytes_per_visit: usize,
+    /// Earlier builds wrote all bytes.
+    #[serde(default = "all_bytes")]
+    bytes_per_number: usize,
     objective_sum: RunningSum,
     best: Option<Best>,
     n_offered: u64,
@@ -39,47 +42,37 @@ struct Columns<'a> {
 }
 
 impl CellArchive {
-    /// What belongs to [`column_bytes`](Self::column_bytes) and is not in the columns, encoded.
+    /// Everything the archive has learnt, column by column, and before them what is not in the columns, encoded; the
+    /// configuration is in neither. Nearly all of it is borrowed.
     ///
     /// # Errors
     /// When it does not encode.
-    pub fn head_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
-        Ok(rmp_serde::to_vec_named(&Head {
+    pub fn column_bytes(&self) -> Result<(Vec<u8>, Vec<Cow<'_, [u8]>>), CheckpointError> {
+        let store = &self.store;
+        let rows = &store.rows;
+        let head = Head {
             n_elites: self.len(),
-            bytes_per_visit: bytes_per_visit(&self.store.visits),
+            bytes_per_visit: bytes_per(store.visits.iter().copied().max().unwrap_or(0)),
+            bytes_per_number: bytes_per(self.n_offered),
             objective_sum: self.objective_sum,
             best: self.best.clone(),
             n_offered: self.n_offered,
-        })?)
-    }
-
-    /// Everything the archive has learnt, column by column; the configuration is not in it. Nearly all of it is
-    /// borrowed.
-    pub fn column_bytes(&self) -> Vec<Cow<'_, [u8]>> {
-        let store = &self.store;
-        let cells: Vec<[u8; 4]> = store.cells.iter().map(|cell| cell.0.to_le_bytes()).collect();
-        let visits = match bytes_per_visit(&store.visits) {
-            1 => lowest_bytes::<1>(&store.visits),
-            2 => lowest_bytes::<2>(&store.visits),
-            4 => lowest_bytes::<4>(&store.visits),
-            _ => lowest_bytes::<8>(&store.visits),
         };
-        let rows = &store.rows;
+        let cells: Vec<[u8; 4]> = store.cells.iter().map(|cell| cell.0.to_le_bytes()).collect();
         let elites = [&rows.solutions, &rows.measures, &rows.objectives].map(|column| bytes_of(column));
         let mut columns = Vec::from(elites);
         columns.push(Cow::Owned(cells.into_flattened()));
-        columns.push(Cow::Owned(ColumnData::U64(&rows.numbers).to_le_bytes()));
-        columns.push(Cow::Owned(visits));
+        columns.push(lowest_bytes_of(&rows.numbers, head.bytes_per_number));
+        columns.push(lowest_bytes_of(&store.visits, head.bytes_per_visit));
         columns.extend(has_thresholds(&self.config).then(|| bytes_of(&store.thresholds)));
         columns.extend(rows.extras.iter().map(|column| match column.data() {
             ColumnData::F64(values) => bytes_of(values),
             other => Cow::Owned(other.to_le_bytes()),
         }));
-        columns
+        Ok((rmp_serde::to_vec_named(&head)?, columns))
     }
 
-    /// Takes over what an archive of the same configuration saved by [`head_bytes`](Self::head_bytes) and
-    /// [`column_bytes`](Self::column_bytes).
+    /// Takes over what an archive of the same configuration saved by [`column_bytes`](Self::column_bytes).
     ///
     /// # Errors
     /// As [`ArchiveConfig::check_columns`]; nothing changes then.
@@ -93,17 +86,13 @@ impl CellArchive {
         rows.solutions.extend(floats(columns.solutions));
         rows.measures.extend(floats(columns.measures));
         rows.objectives.extend(floats(columns.objectives));
-        rows.numbers.extend(columns.numbers.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)));
+        rows.numbers.resize(head.n_elites, 0);
+        read_lowest(columns.numbers, head.bytes_per_number, &mut rows.numbers);
         for (column, values) in rows.extras.iter_mut().zip(columns.extras) {
             column.extend_from_le_bytes(values);
         }
         store.cells.extend(cells(columns.cells));
-        match head.bytes_per_visit {
-            1 => read_visits::<1>(columns.visits, &mut store.visits),
-            2 => read_visits::<2>(columns.visits, &mut store.visits),
-            4 => read_visits::<4>(columns.visits, &mut store.visits),
-            _ => read_visits::<8>(columns.visits, &mut store.visits),
-        }
+        read_lowest(columns.visits, head.bytes_per_visit, &mut store.visits);
         match columns.thresholds {
             Some(thresholds) => store.thresholds.iter_mut().zip(floats(thresholds)).for_each(|(old, new)| *old = new),
             None => {
@@ -129,15 +118,16 @@ impl ArchiveConfig {
         let (head, columns) = parse(self, head, columns)?;
         let n_cells = n_cells_of(self)?;
         // Allocated only now that there are known to be visits of so many cells.
-        let mut is_taken = vec![false; n_cells];
+        let mut taken = vec![0_u64; n_cells.div_ceil(64)];
         for cell in cells(columns.cells) {
-            match is_taken.get_mut(cell.index()) {
-                Some(taken @ false) => *taken = true,
-                _ => return Err(mismatch("archive cells", format!("distinct cells below {n_cells}"), cell.index())),
+            let bit = 1 << (cell.index() % 64);
+            match taken.get_mut(cell.index() / 64).filter(|taken| cell.index() < n_cells && **taken & bit == 0) {
+                Some(taken) => *taken |= bit,
+                None => return Err(mismatch("archive cells", format!("distinct cells below {n_cells}"), cell.index())),
             }
         }
-        let numbers = columns.numbers.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes));
-        if let Some(late) = numbers.max().filter(|&late| late >= head.n_offered) {
+        let latest = highest(columns.numbers, head.bytes_per_number);
+        if let Some(late) = latest.filter(|&late| late >= head.n_offered) {
             return Err(mismatch("archive's row numbers", format!("numbers below {}", head.n_offered), late));
         }
         let shape = RowsShape {
@@ -170,8 +160,10 @@ fn parse<'a>(
     columns: &'a [&'a [u8]],
 ) -> Result<(Head, Columns<'a>), CheckpointError> {
     let head: Head = rmp_serde::from_slice(head)?;
-    if !matches!(head.bytes_per_visit, 1 | 2 | 4 | 8) {
-        return Err(mismatch("archive visits", "1, 2, 4 or 8 bytes each".to_owned(), head.bytes_per_visit));
+    for (what, bytes) in [("archive visits", head.bytes_per_visit), ("archive's row numbers", head.bytes_per_number)] {
+        if !matches!(bytes, 1 | 2 | 4 | 8) {
+            return Err(mismatch(what, "1, 2, 4 or 8 bytes each".to_owned(), bytes));
+        }
     }
     let float = size_of::<f64>();
     let n_elites = head.n_elites;
@@ -184,7 +176,7 @@ fn parse<'a>(
         (n_elites, config.measure_dim() * float),
         (n_elites, float),
         (n_elites, size_of::<u32>()),
-        (n_elites, size_of::<u64>()),
+        (n_elites, head.bytes_per_number),
         (n_cells, head.bytes_per_visit),
     ]
     .into_iter()
@@ -244,27 +236,53 @@ fn cells(column: &[u8]) -> impl ExactSizeIterator<Item = CellIdx> {
     column.as_chunks().0.iter().map(|&bytes| CellIdx(u32::from_le_bytes(bytes)))
 }
 
-fn bytes_per_visit(visits: &[u64]) -> usize {
-    match visits.iter().copied().max().unwrap_or(0) {
+/// How many bytes hold every number up to this one.
+fn bytes_per(largest: u64) -> usize {
+    match largest {
         0..=0xff => 1,
         0x100..=0xffff => 2,
         0x1_0000..=0xffff_ffff => 4,
-        _ => 8,
+        _ => all_bytes(),
     }
 }
 
-/// The lowest `BYTES` bytes of each number, which are all it has.
-fn lowest_bytes<const BYTES: usize>(visits: &[u64]) -> Vec<u8> {
-    let lowest = |visits: &u64| *visits.to_le_bytes().first_chunk::<BYTES>().expect("BYTES is at most eight");
-    visits.iter().map(lowest).collect::<Vec<_>>().into_flattened()
+fn all_bytes() -> usize {
+    size_of::<u64>()
 }
 
-fn read_visits<const BYTES: usize>(column: &[u8], visits: &mut [u64]) {
-    for (place, visits) in column.as_chunks::<BYTES>().0.iter().zip(visits) {
-        let mut bytes = [0; size_of::<u64>()];
-        bytes[..BYTES].copy_from_slice(place);
-        *visits = u64::from_le_bytes(bytes);
+/// The lowest bytes of each number, which are all it has.
+fn lowest_bytes_of(numbers: &[u64], bytes: usize) -> Cow<'static, [u8]> {
+    fn lowest<const BYTES: usize>(numbers: &[u64]) -> Vec<u8> {
+        let lowest = |number: &u64| *number.to_le_bytes().first_chunk::<BYTES>().expect("BYTES is at most eight");
+        numbers.iter().map(lowest).collect::<Vec<_>>().into_flattened()
     }
+    Cow::Owned(match bytes {
+        1 => lowest::<1>(numbers),
+        2 => lowest::<2>(numbers),
+        4 => lowest::<4>(numbers),
+        _ => lowest::<8>(numbers),
+    })
+}
+
+/// Calls `take` with each number of a column, in order.
+fn each_number(column: &[u8], bytes: usize, mut take: impl FnMut(u64)) {
+    match bytes {
+        1 => column.iter().for_each(|&byte| take(u64::from(byte))),
+        2 => column.as_chunks().0.iter().for_each(|&bytes| take(u64::from(u16::from_le_bytes(bytes)))),
+        4 => column.as_chunks().0.iter().for_each(|&bytes| take(u64::from(u32::from_le_bytes(bytes)))),
+        _ => column.as_chunks().0.iter().for_each(|&bytes| take(u64::from_le_bytes(bytes))),
+    }
+}
+
+fn read_lowest(column: &[u8], bytes: usize, numbers: &mut [u64]) {
+    let mut places = numbers.iter_mut();
+    each_number(column, bytes, |number| *places.next().expect("the length was checked") = number);
+}
+
+fn highest(column: &[u8], bytes: usize) -> Option<u64> {
+    let mut highest = 0;
+    each_number(column, bytes, |number| highest = number.max(highest));
+    (!column.is_empty()).then_some(highest)
 }
 
 #[cfg(test)]
@@ -291,8 +309,8 @@ mod tests {
     }
 
     fn saved(archive: &CellArchive) -> (Vec<u8>, Vec<Vec<u8>>) {
-        let columns = archive.column_bytes().into_iter().map(Cow::into_owned).collect();
-        (archive.head_bytes().unwrap(), columns)
+        let (head, columns) = archive.column_bytes().unwrap();
+        (head, columns.into_iter().map(Cow::into_owned).collect())
     }
 
     fn load(archive: &mut CellArchive, (head, columns): &(Vec<u8>, Vec<Vec<u8>>)) -> Result<(), CheckpointError> {
@@ -317,6 +335,31 @@ mod tests {
                 assert_eq!(slots(&loaded), slots(&archive));
             }
         }
+    }
+
+    #[test]
+    fn columns_of_an_earlier_build_load_whose_numbers_have_all_bytes() {
+        #[derive(Serialize)]
+        struct Before {
+            n_elites: usize,
+            bytes_per_visit: usize,
+            objective_sum: RunningSum,
+            best: Option<Best>,
+            n_offered: u64,
+        }
+        let archive = filled(SOFT);
+        let (_, mut columns) = saved(&archive);
+        columns[4] = ColumnData::U64(&archive.store.rows.numbers).to_le_bytes();
+        let head = rmp_serde::to_vec_named(&Before {
+            n_elites: archive.len(),
+            bytes_per_visit: 1,
+            objective_sum: archive.objective_sum,
+            best: archive.best.clone(),
+            n_offered: archive.n_offered,
+        });
+        let mut loaded = archive.config.build_cells().unwrap();
+        load(&mut loaded, &(head.unwrap(), columns)).unwrap();
+        assert_eq!(saved(&loaded), saved(&archive));
     }
 
     #[test]

@@ -28,6 +28,7 @@ use super::{
     ExtraColumn, LearningRate, NonFinite, Status, novelty,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
+use crate::scheduler::Threads;
 use sliding::Recent;
 use store::Store;
 
@@ -127,7 +128,22 @@ impl CellArchive {
         }
         report.begin(batch, &[]);
         report.cell.extend_from_slice(cells);
-        self.accept(batch, report);
+        self.accept(Threads::One, batch, report);
+        Ok(())
+    }
+
+    /// Like [`Archive::add`], with threads for what can be done out of order; the result is the same.
+    pub(crate) fn add_on(
+        &mut self,
+        threads: Threads,
+        batch: &Batch<'_>,
+        policy: NonFinite,
+        report: &mut AddReport,
+    ) -> Result<(), CallError> {
+        self.check(batch, policy)?;
+        report.begin(batch, &[]);
+        self.find_cells(batch, report);
+        self.accept(threads, batch, report);
         Ok(())
     }
 
@@ -152,12 +168,16 @@ impl CellArchive {
     }
 
     /// Adds rows whose cells are known, except to sliding boundaries, where each row may move all cells.
-    fn accept(&mut self, batch: &Batch<'_>, report: &mut AddReport) {
+    fn accept(&mut self, threads: Threads, batch: &Batch<'_>, report: &mut AddReport) {
         report.accepted.reserve(batch.n_rows());
+        report.copies.reserve(batch.n_rows());
         match self.config.rule {
             _ if self.recent.is_some() => sliding::add_sliding(self, batch, report),
             UpdateRule::Sequential => accept::add_sequential(self, batch, report),
             UpdateRule::Batch => accept::add_batch(self, batch, report),
+        }
+        if self.recent.is_none() {
+            self.store.complete(threads, batch, self.n_offered, report);
         }
         let first = self.n_offered;
         self.n_offered += batch.n_rows() as u64;
@@ -248,11 +268,7 @@ impl CellArchive {
 
 impl Archive for CellArchive {
     fn add(&mut self, batch: &Batch<'_>, policy: NonFinite, report: &mut AddReport) -> Result<(), CallError> {
-        self.check(batch, policy)?;
-        report.begin(batch, &[]);
-        self.find_cells(batch, report);
-        self.accept(batch, report);
-        Ok(())
+        self.add_on(Threads::One, batch, policy, report)
     }
 
     fn check(&self, batch: &Batch<'_>, policy: NonFinite) -> Result<(), CallError> {

@@ -6,9 +6,11 @@
 
 use std::num::NonZeroU32;
 
+use crate::archive::copies::Copy;
 use crate::archive::rows::Rows;
-use crate::archive::{Batch, CellIdx};
+use crate::archive::{AddReport, Batch, CellIdx, Status};
 use crate::error::ConfigError;
+use crate::scheduler::Threads;
 
 /// Position of an elite in the columns, plus one, so that "no slot" needs no extra space.
 #[derive(Clone, Copy, Debug)]
@@ -66,24 +68,40 @@ impl Store {
         self.slot_of_cell[cell.index()].map(Slot::index)
     }
 
-    /// Makes row `row` of the batch the occupant of `cell` and returns the objective of the elite it replaces, of which
-    /// [`copy`](Self::copy) still has to overwrite what is wide: only the last of several occupants needs to be copied.
+    /// Makes row `row` of the batch the occupant of `cell` and returns the objective of the elite it replaces. What is wide
+    /// of the row is still to be copied, and only of the last of several occupants.
     pub(super) fn place(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize, number: u64) -> Option<f64> {
         match self.slot(cell) {
             Some(slot) => Some(self.rows.give(slot, batch, row, number)),
             None => {
                 self.slot_of_cell[cell.index()] = Some(Slot::new(self.cells.len()));
                 self.cells.push(cell);
-                self.rows.push(batch, row, number);
+                self.rows.open(batch, row, number);
                 None
             }
         }
     }
 
-    /// Completes the occupant of `cell` that [`place`](Self::place) made of the `number`-th row, if it still is.
-    pub(super) fn copy(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize, number: u64) {
-        if let Some(slot) = self.slot(cell).filter(|&slot| self.rows.numbers[slot] == number) {
-            self.rows.copy(slot, batch, row);
+    /// Completes the rows that took over an occupied cell or a new one and are still there. Rows of one emitter often follow
+    /// each other into the same cell, and only the last of them is copied. The first row of the batch is the `first`-th ever.
+    pub(super) fn complete(&mut self, threads: Threads, batch: &Batch<'_>, first: u64, report: &mut AddReport) {
+        let n_old = self.rows.n_complete();
+        let AddReport { status, cell, copies, .. } = report;
+        for (row, cell) in cell.iter().enumerate().filter(|&(row, _)| status[row] == Status::Improved) {
+            let is_there = |&slot: &usize| slot < n_old && self.rows.numbers[slot] == first + row as u64;
+            if let Some(slot) = self.slot(*cell).filter(is_there) {
+                copies.push(Copy { slot: slot as u32, row: row as u32 });
+            }
+        }
+        self.rows.copy_all(threads, batch, copies);
+        self.rows.complete_new(batch, first);
+    }
+
+    /// Completes the one row that was just placed.
+    pub(super) fn complete_row(&mut self, cell: CellIdx, batch: &Batch<'_>, row: usize) {
+        match self.slot(cell) {
+            Some(slot) if slot < self.rows.n_complete() => self.rows.copy(slot, batch, row),
+            _ => self.rows.push_wide(batch, row),
         }
     }
 
