@@ -9,7 +9,7 @@ use crate::by_hand::Message;
 use crate::config::{Override, RunConfig, Source};
 use crate::disk::Disk;
 use crate::folder::live::{Frame, LIVE, LiveReader, LiveWriter, Section, SectionKind};
-use crate::folder::{CheckpointMeta, Journal, Manifest, MetricsLog, State, decode, encode};
+use crate::folder::{CheckpointMeta, Journal, Manifest, MetricsLog, State, Vitals, decode, encode};
 use crate::start::Elites;
 use crate::summary::Summary;
 
@@ -212,9 +212,15 @@ fn tables() -> Target {
 fn live_files() -> Target {
     let folder = Scratch::new(LIVE);
     let home = folder.path.parent().unwrap_or(Path::new(".")).to_owned();
-    let section =
-        Section { kind: SectionKind::Whole, cells: vec![3, 1], objectives: vec![0.5, 2.0], thresholds: vec![0.5, 1.0] };
-    let frame = Frame { iteration: 7, evaluations: 84, seconds: 1.5, result: section.clone(), search: section };
+    let section = Section {
+        kind: SectionKind::Whole,
+        cells: vec![3, 1],
+        objectives: vec![0.5, 2.0],
+        thresholds: vec![0.5, 1.0],
+        measures: vec![0.1, 0.2, 0.3, 0.4],
+    };
+    let vitals = Vitals { workers: Some(2), ..Vitals::default() };
+    let frame = Frame { iteration: 7, evaluations: 84, seconds: 1.5, result: section.clone(), search: section, vitals };
     LiveWriter::create(&Disk::default(), &home).and_then(|mut writer| writer.append(&frame)).unwrap();
     let seed = std::fs::read(&folder.path).unwrap();
     Target::new("live", &[&seed], move |bytes| {
