@@ -104,6 +104,8 @@ def test_run_folder(tmp_path, capsys):
     folder = tmp_path / "run"
     result = luminary.run(sphere, iterations=20, run_folder=folder, progress=True, **SETTINGS)
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    # The folder also knows where the measures were.
+    assert all(line.pop("measures_seen")["rows"] == line["evaluations"] for line in lines)
     assert [line["iteration"] for line in lines] == [10, 20] and lines == result.metrics
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["status"] == "finished" and summary["elites"] == len(result.archive) and summary["result_crc32"]
