@@ -10,7 +10,7 @@ mod harness;
 mod mutate;
 mod targets;
 
-pub use harness::{Target, Verdict, fuzz};
+pub use harness::{Read, Target, Verdict, fuzz};
 
 /// All targets.
 pub fn targets() -> Vec<Target> {
