@@ -184,5 +184,6 @@ fn a_problem_without_a_program_cannot_be_run_by_one() {
     lab.create("", "run");
     lab.call(&["resume", "run"]).fails(2, &["evaluated elsewhere", "luminary ask"]);
     lab.call(&["ask", "nowhere"]).fails(2, &["nowhere"]);
+    lab.call(&["ask", "nowhere", "-n", "0"]).fails(2, &["0 is not in 1.."]);
     lab.call(&["create", "by-hand.toml", "--out", "run"]).fails(2, &["already holds a run"]);
 }

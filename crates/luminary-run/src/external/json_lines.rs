@@ -13,7 +13,7 @@ use super::launch;
 use super::lines::without_mark;
 use super::live::{Live, Request, take_answer};
 use super::process::{self, LIVENESS_INTERVAL, Process, Stream};
-use super::report::{Fault, HostEvent, TimeLimit, WorkerEvent};
+use super::report::{Fault, HostEvent, TimeLimit, WorkerEvent, cut};
 use super::signs::Signs;
 use super::transcript::Transcript;
 use super::wire::{self, Answer};
@@ -211,9 +211,11 @@ impl JsonLinesWorker {
         if self.flushing == Flushing::Unknown {
             self.flushing = if live.answers_once_closed() { Flushing::Missing } else { Flushing::Works };
         }
+        let line = String::from_utf8_lossy(live.lines.rest()).trim().to_owned();
         match self.flushing {
             Flushing::Missing => Fault::Unflushed { seconds, limit },
-            Flushing::Unknown | Flushing::Works => Fault::TimedOut { seconds, limit },
+            Flushing::Unknown | Flushing::Works if line.is_empty() => Fault::TimedOut { seconds, limit },
+            Flushing::Unknown | Flushing::Works => Fault::Unfinished { seconds, limit, line: cut(&line) },
         }
     }
 
