@@ -157,20 +157,20 @@ class StrategyTask:
         return np.square(solutions - SHIFT).sum(axis=1)
 
 
-#: The paper's length is 10,000 iterations; where every library is compared a fifth of it is run, because some evaluate one
-#: solution at a time.
+#: The paper's length is 10,000 iterations. Where all are compared a twentieth of it is run, because some evaluate one solution
+#: at a time.
 TASKS = {
     task.name: task
     for task in (
         Task("paper", "cma_mae", Sphere(100), 0.5, 10_000, domain="lp-sphere"),
-        Task("sphere-cma-me", "cma_me", Sphere(100), 0.5, 2_000, domain="lp-sphere"),
-        Task("sphere-map-elites", "map_elites_line", Sphere(100), 0.5, 2_000, domain="lp-sphere"),
-        Task("arm-cma-mae", "cma_mae", Arm(100), 0.1, 2_000, box=np.pi, domain="arm"),
-        Task("arm-map-elites", "map_elites_line", Arm(100), 0.1, 2_000, box=np.pi, domain="arm"),
+        Task("sphere-cma-me", "cma_me", Sphere(100), 0.5, 500, domain="lp-sphere"),
+        Task("sphere-map-elites", "map_elites_line", Sphere(100), 0.5, 500, domain="lp-sphere"),
+        Task("arm-cma-mae", "cma_mae", Arm(100), 0.1, 500, box=np.pi, domain="arm"),
+        Task("arm-map-elites", "map_elites_line", Arm(100), 0.1, 500, box=np.pi, domain="arm"),
         Task("arm-10", "map_elites_line", Arm(10), 0.1, 10_000, 10, 100, box=np.pi, domain="arm"),
         Task("network", "map_elites_line", Network(), 0.1, 50, 5, 36, dims=(32, 32), box=1.0),
         Task("network-sep-cma", "sep_cma_me", Network(), 0.1, 50, 5, 36, dims=(32, 32), box=1.0),
-        Task("cvt-20", "map_elites_line", Sphere(100, 20), 0.5, 1_000, dims=None),
-        StrategyTask("strategy", 100, 3_000),
+        Task("cvt-20", "map_elites_line", Sphere(100, 20), 0.5, 200, dims=None),
+        StrategyTask("strategy", 100, 1_000),
     )
 }
