@@ -153,14 +153,14 @@ mod tests {
     #[test]
     fn what_is_missing_or_of_the_wrong_length_is_named() {
         let garbage = |text: &str| Some(Fault::Garbage(text.into()));
-        assert_eq!(read("3").1, garbage("expected an object as `extras`"));
+        assert_eq!(read("3").1, garbage("expected an object as `extras`, found 3"));
         assert_eq!(
             read(r#"{"energy": 1, "forces": [1, 2, 3]}"#).1,
             garbage("expected `steps` in `extras`, found none")
         );
         assert_eq!(
             read(r#"{"energy": "high", "forces": [1, 2, 3], "steps": 1}"#).1,
-            garbage("expected a number as `energy` in `extras`")
+            garbage("expected a number as `energy` in `extras`, found \"high\"")
         );
         for forces in ["[1, 2]", "[1, 2, 3, 4]"] {
             let (values, fault) = read(&format!(r#"{{"energy": 1, "forces": {forces}, "steps": 2}}"#));
