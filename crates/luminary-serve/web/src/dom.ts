@@ -28,13 +28,13 @@ export function select(label: string, options: [string, string][], value: string
   return h("label", { class: "choice" }, label, chooser);
 }
 
-// A table with headings; the first column names the rows.
-export function table(head: string[], rows: Child[][]): HTMLElement {
+// A table with headings; the first column names the rows. One of numbers is aligned to the right.
+export function table(head: string[], rows: Child[][], kind: "words" | "numbers" = "words"): HTMLElement {
   const body = rows.map((row) => h("tr", {}, ...row.map((cell, i) => h(i ? "td" : "th", {}, cell))));
   return h(
     "div",
     { class: "scroll" },
-    h("table", { class: "plain" }, h("thead", {}, h("tr", {}, ...head.map((text) => h("th", {}, text)))), h("tbody", {}, ...body)),
+    h("table", { class: `plain ${kind}` }, head.some(Boolean) ? h("thead", {}, h("tr", {}, ...head.map((text) => h("th", {}, text)))) : null, h("tbody", {}, ...body)),
   );
 }
 

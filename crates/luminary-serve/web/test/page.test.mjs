@@ -169,11 +169,11 @@ test("the slider shows the past, with its emitters, and the link shows it again"
 test("emitters, durations and who found which elite", async () => {
   const page = await lab.open(url);
   await openRun(page, "first");
-  const emitters = page.locator(".vitals .card", { hasText: "Emitters" });
+  const emitters = page.locator(".lists .card", { hasText: "Emitters" });
   await emitters.waitFor();
   assert.equal(await emitters.locator("tbody tr").count(), 3);
   assert.match(await emitters.textContent(), /0 of 1,440 rows \(0\.00 %\) came after/);
-  const durations = page.locator(".vitals .card", { hasText: "Durations of evaluations" });
+  const durations = page.locator(".lists .card", { hasText: "Durations of evaluations" });
   assert.match(await durations.textContent(), /1,440 evaluations took/);
   assert.ok((await durations.locator(".histogram span").count()) > 0);
   await choice(page, "Colour").locator('option[value="emitter"]').waitFor({ state: "attached" });
