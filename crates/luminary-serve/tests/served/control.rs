@@ -86,6 +86,33 @@ fn an_elite_is_drawn_by_the_command_of_its_own_run_once() {
 }
 
 #[test]
+#[cfg(unix)]
+fn commands_that_draw_for_long_hold_nobody_up_who_only_looks() {
+    let lab = acting();
+    let mut config = config(&[]);
+    // Draws until the test has seen enough.
+    let command = format!("while [ ! -e {} ]; do sleep 0.05; done; echo drawn", lab.path("enough").display());
+    let render = luminary_run::config::RenderConfig::new(vec!["sh".into(), "-c".into(), command], &config.problem);
+    config.render = Some(render);
+    Run::create(&lab.path("run"), config).unwrap().execute(&StopFlag::default(), &mut ()).unwrap();
+    let id = id(&lab);
+    let bearer = bearer();
+    let headers = [("Authorization", bearer.as_str()), ("X-Luminary", "1")];
+    let best = lab.send("GET", &format!("/api/runs/{id}/elite"), &headers).json();
+    let path = format!("/api/runs/{id}/replay?cell={}", best["elite"]["cell"]);
+    std::thread::scope(|scope| {
+        let drawing: Vec<_> = (0..8).map(|_| scope.spawn(|| lab.send("POST", &path, &headers))).collect();
+        // More than the server has threads are drawing by now, or wait for it.
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(lab.send("GET", &format!("/api/runs/{id}"), &headers).status, 200);
+        std::fs::write(lab.path("enough"), "").unwrap();
+        for picture in drawing {
+            assert_eq!(picture.join().unwrap().body, b"drawn\n");
+        }
+    });
+}
+
+#[test]
 fn a_server_that_only_shows_does_nothing_else() {
     let lab = Lab::new();
     run(&lab.path("run"), &[], &mut ());

@@ -3,6 +3,10 @@
 type Attributes = Record<string, string | number | boolean | ((event: any) => void) | undefined>;
 type Child = Node | string | number | null | undefined;
 
+// Characters that hide text or turn it around, so that a name could look like another, are shown as what they are: foreign.
+export const visible = (text: string): string =>
+  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
+
 // An element with attributes, listeners (`onclick`) and children.
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -13,10 +17,10 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : String(value));
+    else element.setAttribute(name, value === true ? "" : visible(String(value)));
   }
   for (const child of children) {
-    if (child !== null && child !== undefined) element.append(child instanceof Node ? child : String(child));
+    if (child !== null && child !== undefined) element.append(child instanceof Node ? child : visible(String(child)));
   }
   return element;
 }

@@ -2,7 +2,7 @@
 
 import { getJson, getPalette, type Pulse, type RunLine } from "./api";
 import { CompareView } from "./compare";
-import { h } from "./dom";
+import { h, visible } from "./dom";
 import { ListView } from "./list";
 import { RunView } from "./run";
 import type { View } from "./view";
@@ -98,7 +98,7 @@ async function receive(pulse: Pulse) {
       runs = found.runs;
       listTag = pulse.list;
       view?.list(runs);
-      document.title = view?.run ? `${view.title} – Luminary` : `Luminary: ${runs.length} runs`;
+      document.title = view?.run ? `${visible(view.title)} – Luminary` : `Luminary: ${runs.length} runs`;
     } catch {
       // The next pulse tries again.
     }

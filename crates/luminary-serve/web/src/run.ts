@@ -3,7 +3,7 @@
 import { act, getJson, runPath, type Details, type Palette, type RunLine, type RunPulse } from "./api";
 import { Archive, type ArchiveName, type Offer } from "./archive";
 import { Curve } from "./curves";
-import { h, select, table } from "./dom";
+import { h, select, table, visible } from "./dom";
 import { failureTable, type Failure } from "./failures";
 import { ElitePanel } from "./elite";
 import { columnsOf, layersOf, pictureOf } from "./layers";
@@ -288,7 +288,7 @@ export class RunView implements View {
       const objective = score(this.archive.column("objective")[elite], 6);
       const layer = this.layer();
       const own = layer !== "objective" && this.archive.columns.has(layer) ? `, ${layer} ${score(this.archive.column(layer)[elite], 6)}` : "";
-      this.hover.textContent = `${place}: ${this.archive.head!.objective} ${objective}${own}`;
+      this.hover.textContent = visible(`${place}: ${this.archive.head!.objective} ${objective}${own}`);
     }
   }
 
