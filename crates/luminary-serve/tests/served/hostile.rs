@@ -64,11 +64,12 @@ fn huge_files_are_not_read() {
         File::options().write(true).create(true).truncate(false).open(path).unwrap().set_len(HUGE).unwrap()
     };
     for name in ["manifest.json", "state.json", "summary.json", "history.bin", "live.bin"] {
-        let folder = lab.path(name);
+        let run_name = format!("huge {name}");
+        let folder = lab.path(&run_name);
         run(&folder, &[], &mut ());
-        let id = lab.id(name);
+        let id = lab.id(&run_name);
         grow(&folder.join(name));
-        let (state, cause) = state_and_cause(&lab, name);
+        let (state, cause) = state_and_cause(&lab, &run_name);
         assert_eq!((state.as_str(), cause.contains("far too long")), ("damaged", true), "{name}: {cause}");
         ask_everything(&lab, &id);
     }
