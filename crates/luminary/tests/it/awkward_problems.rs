@@ -71,11 +71,11 @@ fn it_ends_well_and_finds_what_there_is() {
     let problems: [(&str, Awkward, u64, usize); 8] = [
         ("steps", Awkward { dim: 6, measure_dim: 2, twist: steps }, 20_000, 200),
         ("measures of nothing", Awkward { dim: 6, measure_dim: 2, twist: measures_of_nothing }, 20_000, 1),
-        ("half fail", Awkward { dim: 6, measure_dim: 2, twist: half_fail }, 20_000, 800),
-        ("one component", Awkward { dim: 1, measure_dim: 1, twist: plain }, 20_000, 1000),
+        ("half fail", Awkward { dim: 6, measure_dim: 2, twist: half_fail }, 20_000, 500),
+        ("one component", Awkward { dim: 1, measure_dim: 1, twist: plain }, 20_000, 800),
         ("one component, two measures", Awkward { dim: 1, measure_dim: 2, twist: plain }, 20_000, 32),
         ("more components than evaluations", Awkward { dim: 2000, measure_dim: 2, twist: plain }, 1500, 20),
-        ("one measure", Awkward { dim: 6, measure_dim: 1, twist: plain }, 20_000, 1000),
+        ("one measure", Awkward { dim: 6, measure_dim: 1, twist: plain }, 20_000, 800),
         ("ten measures", Awkward { dim: 20, measure_dim: 10, twist: plain }, 20_000, 800),
     ];
     for (name, problem, budget, fewest) in problems {
@@ -98,9 +98,9 @@ fn it_says_that_it_cannot_pay_for_estimates() {
 
 #[test]
 fn bounds_that_are_active_everywhere_hold_for_probes_and_branches() {
-    // The box has the peak in a corner, and the start on an edge: half of the probes have no room on their side.
+    // Peak and start are in a corner of the box, so half of all steps lead out of it.
     let problem = Awkward { dim: 8, measure_dim: 2, twist: plain };
-    let bounds = Bounds { lower: vec![0.0; 8], upper: vec![0.05; 8], rule: BoundsRule::Clip };
+    let bounds = Bounds { lower: vec![0.0; 8], upper: vec![0.5; 8], rule: BoundsRule::Clip };
     let mut config = preset(&problem, 20_000).config();
     for group in &mut config.emitters {
         match &mut group.emitter {
@@ -110,9 +110,9 @@ fn bounds_that_are_active_everywhere_hold_for_probes_and_branches() {
         }
     }
     let scheduler = run(&config, &problem, 20_000);
-    assert!(scheduler.result().len() >= 4, "{:?}", scheduler.result().stats());
+    assert!(scheduler.result().len() >= 16, "{:?}", scheduler.result().stats());
     for elite in scheduler.result().elites() {
-        let is_inside = elite.solution.iter().all(|component| (0.0..=0.05).contains(component));
+        let is_inside = elite.solution.iter().all(|component| (0.0..=0.5).contains(component));
         assert!(is_inside, "{:?}", elite.solution);
     }
 }
