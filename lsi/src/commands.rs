@@ -16,8 +16,8 @@ use luminary_run::folder::State;
 use luminary_run::stop::StopFlag;
 
 use luminary_cli::{
-    Failure, INTERRUPTED, Outcome, choose_display, draw_at_end, elapsed, grouped, maybe_score, one_line, quoted, score,
-    stop_flag, stop_flag_of_trials, unused_folder,
+    Failure, INTERRUPTED, Outcome, Speech, choose_display, draw_at_end, elapsed, grouped, maybe_score, one_line,
+    quoted, score, stop_flag, stop_flag_of_trials, unused_folder,
 };
 
 use crate::args::{
@@ -44,13 +44,13 @@ fn run(args: &Arguments) -> Outcome {
     overrides.extend(args.seed.map(|seed| Override::new("--seed", "run.seed", seed.to_string())));
     let experiment = experiment(&args.experiment)?;
     let stop = stop_flag()?;
-    tell(args.quiet, "loading the networks and looking for a start")?;
+    tell(Speech::of_flag(args.quiet), "loading the networks and looking for a start")?;
     let study = experiment.build().map_err(failure)?;
     let config = study.config(preset, &overrides).map_err(failure)?;
     let name = format!("{}-{preset}-seed{}", config.problem.name(), config.run.seed);
     let out = args.out.clone().unwrap_or_else(|| unused_folder(&name));
     let run = study.create(&out, config).map_err(failure)?;
-    finish(&study, run, &stop, args.quiet)
+    finish(&study, run, &stop, Speech::of_flag(args.quiet))
 }
 
 fn resume(args: &ResumeArgs) -> Outcome {
@@ -62,12 +62,12 @@ fn resume(args: &ResumeArgs) -> Outcome {
     };
     let stop = stop_flag()?;
     let (study, run) = Study::resume(&args.dir, options).map_err(failure)?;
-    finish(&study, run, &stop, args.quiet)
+    finish(&study, run, &stop, Speech::of_flag(args.quiet))
 }
 
 /// Runs, draws and prints.
-fn finish(study: &Study, run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
-    let mut watch = choose_display(&run, stop, quiet);
+fn finish(study: &Study, run: Run, stop: &StopFlag, speech: Speech) -> Outcome {
+    let mut watch = choose_display(&run, stop, speech);
     let summary = study.execute(run, stop, watch.as_mut()).map_err(failure)?;
     drop(watch);
     if summary.status == State::Interrupted {
@@ -76,7 +76,7 @@ fn finish(study: &Study, run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     draw_at_end(&summary.folder)?;
-    tell(quiet, &format!("{}, heatmap.png, {COLLAGE}", one_line(&summary)))?;
+    tell(speech, &format!("{}, heatmap.png, {COLLAGE}", one_line(&summary)))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -84,7 +84,7 @@ fn compare(args: &CompareArgs) -> Outcome {
     let overrides = args.run.overrides().map_err(Failure::input)?;
     let experiment = experiment(&args.experiment)?;
     let stop = stop_flag_of_trials()?;
-    tell(args.quiet, "loading the networks and looking for a start")?;
+    tell(Speech::of_flag(args.quiet), "loading the networks and looking for a start")?;
     let study = experiment.build().map_err(failure)?;
     let mut tell_trial = |trial: &luminary_run::summary::Summary| {
         if !args.quiet {
@@ -102,7 +102,7 @@ fn compare(args: &CompareArgs) -> Outcome {
     let comparison = Comparison::run(&study, &args.out, args.trials, &overrides, &stop, &mut tell_trial);
     match comparison.map_err(failure)? {
         Some(comparison) => {
-            tell(args.quiet, comparison.markdown().trim_end())?;
+            tell(Speech::of_flag(args.quiet), comparison.markdown().trim_end())?;
             Ok(ExitCode::SUCCESS)
         }
         None => {
@@ -253,8 +253,11 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|error| Failure::input(format!("{}: {error}", path.display())))
 }
 
-fn tell(quiet: bool, text: &str) -> io::Result<()> {
-    if quiet { Ok(()) } else { writeln!(io::stdout(), "{text}") }
+fn tell(speech: Speech, text: &str) -> io::Result<()> {
+    match speech {
+        Speech::Usual => writeln!(io::stdout(), "{text}"),
+        Speech::Quiet => Ok(()),
+    }
 }
 
 fn failure(error: ExperimentError) -> Failure {

@@ -24,44 +24,7 @@ import luminary
 import luminary.archives
 import luminary.emitters
 import luminary.schedulers
-
-BOUND = 5.12
-SHIFT = BOUND * 0.4
-
-
-class LinearProjection:
-    """The sphere with two linear projections as measures: the benchmark of the CMA-MAE paper."""
-
-    def __init__(self, dim):
-        self.dim = dim
-        self.worst = dim * (BOUND + SHIFT) ** 2
-        # Sums over the first and the second half of the components.
-        self.halves = np.repeat(np.eye(2), dim // 2, axis=0)
-        self.ranges = [(-BOUND * dim / 2, BOUND * dim / 2)] * 2
-
-    def evaluate(self, solutions):
-        """Objectives and measures."""
-        # No temporary array is as large as the solutions: the libraries are to be measured here, not NumPy.
-        sums = solutions @ self.halves
-        squares = np.vecdot(solutions, solutions) - 2 * SHIFT * sums.sum(axis=1) + self.dim * SHIFT**2
-        objective = 100 * (1 - squares / self.worst)
-        # A component out of bounds counts as BOUND / x in its sum.
-        flat = solutions.reshape(-1)
-        outside = np.flatnonzero((flat > BOUND) | (flat < -BOUND))
-        change = BOUND / flat[outside] - flat[outside]
-        changes = np.bincount(outside // (self.dim // 2), change, sums.size)
-        return objective, sums + changes.reshape(sums.shape)
-
-    def evaluate_dqd(self, solutions):
-        """Objectives, measures and gradients."""
-        objective, measures = self.evaluate(solutions)
-        jacobian = np.zeros((len(solutions), 3, self.dim))
-        jacobian[:, 0] = -200 / self.worst * (solutions - SHIFT)
-        inside = np.abs(solutions) <= BOUND
-        slopes = np.where(inside, 1.0, -BOUND / np.square(np.where(inside, 1.0, solutions)))
-        half = self.dim // 2
-        jacobian[:, 1, :half], jacobian[:, 2, half:] = slopes[:, :half], slopes[:, half:]
-        return objective, measures, jacobian
+from problems import LinearProjection
 
 
 def build(library, algorithm, problem):

@@ -31,8 +31,9 @@ commands:
                    limits holds each stage beside what the machine can do,
                    trial runs one algorithm on one domain, pyribs compares whole runs of the Python package with
                    pyribs, archives compares what users call on archives, threads holds ask and tell on two threads
-                   beside one, cluster holds engines (processes, Dask, Ray) beside loops by hand and simulates
-                   many workers, serve measures the page of the live view in Chromium";
+                   beside one, peers holds whole searches beside pyribs, QDax, fcmaes and pycma (--list says which),
+                   cluster holds engines (processes, Dask, Ray) beside loops by hand and simulates many workers,
+                   serve measures the page of the live view in Chromium";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         ["bench", "pyribs"] => python::bench("compare_ribs.py"),
         ["bench", "cluster"] => python::bench("cluster.py"),
         ["bench", "archives"] => python::bench("compare_archives.py"),
+        ["bench", "peers", rest @ ..] => python::peers(rest),
         ["bench", "threads"] => python::bench("ask_tell_threads.py"),
         ["bench", "serve"] => node::bench(),
         ["bench"] => process::cargo(&["run", "--release", "--package", "luminary-bench"]),

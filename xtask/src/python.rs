@@ -44,27 +44,63 @@ pub(crate) fn bench(script: &str) -> Result<(), String> {
     run(in_environment("python").arg(root().join("python/bench").join(script)).env("OMP_NUM_THREADS", "1"))
 }
 
+/// Who is compared with, and the packages that each needs. They live in an environment of their own, which is kept: JAX is
+/// large, and the tests need none of it.
+const PEERS: [(&str, &str); 5] = [
+    ("pyribs", "ribs==0.12.0"),
+    ("QDax", "qdax==0.5.0"),
+    ("fcmaes", "fcmaes==2.1.0"),
+    ("fcmaes-rust", "fcmaes-rust==0.2.1"),
+    ("pycma", "cma>=4.5,<5"),
+];
+
+/// Holds the package and the program beside other libraries. One that cannot be installed is named, and left out.
+pub(crate) fn peers(arguments: &[&str]) -> Result<(), String> {
+    let peers = root().join("target/peers");
+    let in_peers = |program: &str| Command::new(peers.join("bin").join(program));
+    if !peers.exists() {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&peers))?;
+    }
+    let pip =
+        |words: &[&str]| run(in_peers("pip").args(["install", "--quiet", "--disable-pip-version-check"]).args(words));
+    pip(&["maturin>=1.7,<2", "numpy"])?;
+    for (name, package) in PEERS {
+        if let Err(message) = pip(&[package]) {
+            println!("{name} is not installed and will be missing: {message}");
+        }
+    }
+    let wheel = build_wheel(in_peers("maturin"), "release")?;
+    pip(&["--no-deps", "--force-reinstall", &wheel.to_string_lossy()])?;
+    cargo(&["build", "--release", "--package", "luminary-cli"])?;
+    let script = root().join("python/bench/compare_peers.py");
+    run(in_peers("python").arg(script).args(arguments).env("LUMINARY_PROGRAM", built_program("../release/luminary")?))
+}
+
 fn install(profile: &str) -> Result<(), String> {
     let environment = environment();
-    let wheels = root().join("target/wheels");
     // Fresh each time: what an earlier build left behind must not hide a missing file.
-    for folder in [&environment, &wheels] {
-        if folder.exists() {
-            std::fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        }
+    if environment.exists() {
+        std::fs::remove_dir_all(&environment).map_err(|error| format!("{}: {error}", environment.display()))?;
     }
     run(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
     run(in_environment("pip").args(["install", "--quiet", "--disable-pip-version-check"]).args(TEST_PACKAGES))?;
-    let mut maturin = in_environment("maturin");
+    let wheel = build_wheel(in_environment("maturin"), profile)?;
+    run(in_environment("pip").args(["install", "--quiet", "--disable-pip-version-check", "--no-deps"]).arg(wheel))
+}
+
+/// Builds the wheel, into an empty folder for the same reason.
+fn build_wheel(mut maturin: Command, profile: &str) -> Result<PathBuf, String> {
+    let wheels = root().join("target/wheels");
+    if wheels.exists() {
+        std::fs::remove_dir_all(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
+    }
     maturin.args(["build", "--profile", profile, "--out"]).arg(&wheels).current_dir(root().join("python"));
     run(&mut maturin)?;
     let wheel = std::fs::read_dir(&wheels)
         .ok()
         .and_then(|mut entries| entries.next()?.ok())
         .ok_or_else(|| format!("expected a wheel in {}, found none", wheels.display()))?;
-    run(in_environment("pip")
-        .args(["install", "--quiet", "--disable-pip-version-check", "--no-deps"])
-        .arg(wheel.path()))
+    Ok(wheel.path())
 }
 
 /// A program of this workspace, which cargo puts beside this one.

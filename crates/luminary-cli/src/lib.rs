@@ -23,7 +23,7 @@ use args::{Arguments, Command, DemoArgs};
 
 pub use args::split_setting;
 pub use commands::{Outcome, draw_at_end, one_line, unused_folder};
-pub use display::choose as choose_display;
+pub use display::{Speech, choose as choose_display};
 pub use failure::{Failure, INTERRUPTED, quoted};
 pub use numbers::{elapsed, grouped, maybe_score, score};
 pub use signals::{stop_flag, stop_flag_of_trials};

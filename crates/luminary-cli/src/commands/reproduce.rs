@@ -13,7 +13,7 @@ use luminary_reproduce::{Experiment, Results, Study};
 use super::Outcome;
 use super::sweep::n_jobs_or_all_cores;
 use crate::args_reproduce::{ExperimentArg, ReproduceArgs, VariantArg};
-use crate::display::Trials;
+use crate::display::{Speech, Trials};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::signals;
 
@@ -34,11 +34,12 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Outcome {
 fn run(studies: &[Study], args: &ReproduceArgs) -> Result<bool, Failure> {
     let (stop, n_jobs) = (signals::stop_flag_of_trials()?, n_jobs_or_all_cores(args.jobs));
     for study in studies {
-        let display = Trials::new(format!("{} ({})", study.experiment, variant_name(study.variant)), args.quiet);
+        let display =
+            Trials::new(format!("{} ({})", study.experiment, variant_name(study.variant)), Speech::of_flag(args.quiet));
         let results = study.run(&args.out, n_jobs, &stop, &|event| display.show(&event))?;
         drop(display);
         if !results.is_complete() {
-            tell(&results, &results.trials_path(&args.out), args.quiet)?;
+            tell(&results, &results.trials_path(&args.out), Speech::of_flag(args.quiet))?;
             return Ok(false);
         }
         write_page(&results, args)?;
@@ -65,7 +66,7 @@ fn look_up(studies: &[Study], args: &ReproduceArgs) -> Result<bool, Failure> {
 
 fn write_page(results: &Results, args: &ReproduceArgs) -> Result<(), Failure> {
     let path = document::write_page(results, &args.out)?;
-    Ok(tell(results, &path, args.quiet)?)
+    Ok(tell(results, &path, Speech::of_flag(args.quiet))?)
 }
 
 fn write_document(args: &ReproduceArgs, folder: &Path) -> Result<(), Failure> {
@@ -144,8 +145,8 @@ fn warn(event: Event<'_>) {
     }
 }
 
-fn tell(results: &Results, path: &Path, quiet: bool) -> io::Result<()> {
-    if quiet {
+fn tell(results: &Results, path: &Path, speech: Speech) -> io::Result<()> {
+    if speech.is_quiet() {
         return Ok(());
     }
     let (stem, n_finished, n_planned) = (results.file_stem(), results.n_finished(), results.n_planned());

@@ -16,7 +16,7 @@ use luminary_run::text::visible;
 
 use super::{Outcome, read_settings};
 use crate::args::{DemoArgs, ResumeArgs, RunArgs};
-use crate::display;
+use crate::display::{self, Speech};
 use crate::failure::{Failure, INTERRUPTED, quoted};
 use crate::numbers::{best_score, elapsed, grouped, percent, score};
 use crate::signals;
@@ -28,7 +28,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Outcome {
     overrides.extend(args.overrides());
     let config = RunConfig::read(None, &overrides)?;
     let out = args.out.clone().unwrap_or_else(|| unused_folder("demo"));
-    start(&out, config, LiveView::Off, args.quiet)
+    start(&out, config, LiveView::Off, Speech::of_flag(args.quiet))
 }
 
 pub(crate) fn run(args: &RunArgs) -> Outcome {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let config = settings.config;
     let named = args.out.clone().or_else(|| settings.out.map(PathBuf::from));
     let view = if args.serve { LiveView::On } else { LiveView::Off };
-    start(&named.unwrap_or_else(|| folder_for(&config)), config, view, args.quiet)
+    start(&named.unwrap_or_else(|| folder_for(&config)), config, view, Speech::of_flag(args.quiet))
 }
 
 /// A new folder under runs/ that is named after the run.
@@ -53,14 +53,14 @@ enum LiveView {
     Off,
 }
 
-fn start(out: &Path, config: RunConfig, view: LiveView, quiet: bool) -> Outcome {
+fn start(out: &Path, config: RunConfig, view: LiveView, speech: Speech) -> Outcome {
     let stop = signals::stop_flag()?;
     let run = Run::create(out, config)?;
     let _serving = match view {
         LiveView::On => Some(super::serve::beside(out)?),
         LiveView::Off => None,
     };
-    execute_and_print(run, &stop, quiet)
+    execute_and_print(run, &stop, speech)
 }
 
 pub(crate) fn resume(args: &ResumeArgs) -> Outcome {
@@ -71,7 +71,7 @@ pub(crate) fn resume(args: &ResumeArgs) -> Outcome {
         return super::lsi::resume();
     }
     let stop = signals::stop_flag()?;
-    execute_and_print(Run::resume(&args.dir, options(args)?)?, &stop, args.quiet)
+    execute_and_print(Run::resume(&args.dir, options(args)?)?, &stop, Speech::of_flag(args.quiet))
 }
 
 /// What the flags of `resume` say.
@@ -91,11 +91,11 @@ pub(super) fn options(args: &ResumeArgs) -> Result<ResumeOptions, Failure> {
     })
 }
 
-fn execute_and_print(run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
+fn execute_and_print(run: Run, stop: &StopFlag, speech: Speech) -> Outcome {
     let wants_figures = run.config().run.figures;
-    let Some(summary) = execute(run, stop, quiet)? else { return Ok(ExitCode::from(INTERRUPTED)) };
+    let Some(summary) = execute(run, stop, speech)? else { return Ok(ExitCode::from(INTERRUPTED)) };
     let figures = if wants_figures { super::plot::draw_at_end(&summary.folder)? } else { Vec::new() };
-    if !quiet {
+    if !speech.is_quiet() {
         let pictures = figures.iter().filter_map(|path| Some(format!(", {}", path.file_name()?.to_str()?)));
         writeln!(io::stdout(), "{}{}", one_line(&summary), pictures.collect::<String>())?;
     }
@@ -103,8 +103,8 @@ fn execute_and_print(run: Run, stop: &StopFlag, quiet: bool) -> Outcome {
 }
 
 /// Runs to the end, or says how to go on and returns nothing.
-fn execute(run: Run, stop: &StopFlag, quiet: bool) -> Result<Option<Summary>, Failure> {
-    let mut watch = display::choose(&run, stop, quiet);
+fn execute(run: Run, stop: &StopFlag, speech: Speech) -> Result<Option<Summary>, Failure> {
+    let mut watch = display::choose(&run, stop, speech);
     let folder = run.path().to_owned();
     let executed = run.execute(stop, watch.as_mut());
     drop(watch);

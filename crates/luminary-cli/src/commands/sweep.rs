@@ -12,7 +12,7 @@ use luminary_run::sweep::{Axis, Estimate, Plan, Sweep, SweepTable};
 use super::run::unused_folder;
 use super::{Outcome, with_source};
 use crate::args::{ManyArgs, ResumeArgs, SweepArgs, TrialArgs, split_setting};
-use crate::display::Many;
+use crate::display::{Many, Speech};
 use crate::failure::{FAILED, Failure, INTERRUPTED, quoted};
 use crate::numbers::{elapsed, grouped};
 use crate::signals;
@@ -36,7 +36,7 @@ fn start(args: &ManyArgs, axes: &[Axis], n_trials: u64, name: &str) -> Outcome {
     let plan = with_source(&args.config, |source, overrides| Ok(Plan::new(source, overrides, axes, &seeds)?))?;
     let out = args.out.clone().unwrap_or_else(|| unused_folder(name));
     let sweep = Sweep::start(&out, plan)?;
-    execute(&sweep, &out, args.jobs, &stop, args.quiet)
+    execute(&sweep, &out, args.jobs, &stop, Speech::of_flag(args.quiet))
 }
 
 /// Continues a sweep.
@@ -47,12 +47,12 @@ pub(super) fn resume(args: &ResumeArgs) -> Outcome {
         ));
     }
     let stop = signals::stop_flag()?;
-    execute(&Sweep::open(&args.dir)?, &args.dir, None, &stop, args.quiet)
+    execute(&Sweep::open(&args.dir)?, &args.dir, None, &stop, Speech::of_flag(args.quiet))
 }
 
-fn execute(sweep: &Sweep<'_>, folder: &Path, n_jobs: Option<usize>, stop: &StopFlag, quiet: bool) -> Outcome {
+fn execute(sweep: &Sweep<'_>, folder: &Path, n_jobs: Option<usize>, stop: &StopFlag, speech: Speech) -> Outcome {
     let n_jobs = n_jobs_or_all_cores(n_jobs);
-    let display = Many::new(sweep.plan(), folder, n_jobs, quiet);
+    let display = Many::new(sweep.plan(), folder, n_jobs, speech);
     let outcome = sweep.execute(n_jobs, stop, &|event| display.show(&event))?;
     drop(display);
     for run in sweep.plan().runs.iter().filter(|run| run.config.run.figures) {
@@ -61,7 +61,7 @@ fn execute(sweep: &Sweep<'_>, folder: &Path, n_jobs: Option<usize>, stop: &StopF
             super::plot::draw_at_end(&path)?;
         }
     }
-    if !quiet {
+    if !speech.is_quiet() {
         let paths = format!("{} and {}", folder.join("summary.csv").display(), folder.join("summary.json").display());
         writeln!(io::stdout(), "{}results in {paths}", render(&outcome.table))?;
     }

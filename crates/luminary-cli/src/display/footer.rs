@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use terminal_size::{Width, terminal_size_of};
 
+use super::Speech;
 use super::bar::bar;
 use crate::numbers::duration;
 
@@ -13,13 +14,13 @@ const FRAME: Duration = Duration::from_millis(200);
 /// Lines that stay and, on a terminal, a bar below them.
 pub(super) struct Footer {
     is_terminal: bool,
-    quiet: bool,
+    speech: Speech,
     last_frame: Option<Instant>,
 }
 
 impl Footer {
-    pub(super) fn new(quiet: bool) -> Self {
-        Self { is_terminal: stderr().is_terminal(), quiet, last_frame: None }
+    pub(super) fn new(speech: Speech) -> Self {
+        Self { is_terminal: stderr().is_terminal(), speech, last_frame: None }
     }
 
     /// A line that stays, also when quiet; the bar is drawn again below it.
@@ -31,7 +32,7 @@ impl Footer {
     /// Draws the bar, if there is one and it is time to.
     pub(super) fn draw(&mut self, fraction: f64, seconds_left: f64) {
         let is_due = self.last_frame.is_none_or(|last| last.elapsed() >= FRAME);
-        if self.quiet || !self.is_terminal || !is_due {
+        if self.speech.is_quiet() || !self.is_terminal || !is_due {
             return;
         }
         self.last_frame = Some(Instant::now());
@@ -46,7 +47,7 @@ impl Footer {
 
 impl Drop for Footer {
     fn drop(&mut self) {
-        if self.is_terminal && !self.quiet {
+        if self.is_terminal && !self.speech.is_quiet() {
             stderr().write_all(b"\r\x1b[K").ok();
         }
     }

@@ -7,13 +7,14 @@ use std::time::Instant;
 use luminary_run::folder;
 use luminary_run::sweep::{Plan, SweepEvent};
 
+use super::Speech;
 use super::footer::Footer;
 use crate::numbers::{elapsed, grouped, maybe_score, score};
 
 /// Shows a sweep.
 pub(crate) struct Many {
     state: Mutex<State>,
-    quiet: bool,
+    speech: Speech,
 }
 
 struct State {
@@ -27,14 +28,14 @@ struct State {
 }
 
 impl Many {
-    pub(crate) fn new(plan: &Plan, folder: &Path, n_jobs: usize, quiet: bool) -> Self {
+    pub(crate) fn new(plan: &Plan, folder: &Path, n_jobs: usize, speech: Speech) -> Self {
         let iterations = plan.runs.iter().map(|run| (0, run.config.run.iterations)).collect();
         let state =
-            State { iterations, done_before: None, n_done: 0, started: Instant::now(), footer: Footer::new(quiet) };
-        if !quiet {
+            State { iterations, done_before: None, n_done: 0, started: Instant::now(), footer: Footer::new(speech) };
+        if !speech.is_quiet() {
             eprintln!("{} in {}, {n_jobs} at a time", plan.describe(), folder.display());
         }
-        Self { state: Mutex::new(state), quiet }
+        Self { state: Mutex::new(state), speech }
     }
 
     /// Called by all runs.
@@ -51,7 +52,7 @@ impl Many {
                 let place = format!("[{}/{}] {}", state.n_done, state.iterations.len(), run.name);
                 match result {
                     Err(error) => state.footer.line(&format!("{place}: failed: {error}")),
-                    Ok(_) if self.quiet => {}
+                    Ok(_) if self.speech.is_quiet() => {}
                     Ok(summary) => {
                         state.iterations[*index].0 = summary.iterations;
                         let stopped = match summary.status {

@@ -21,8 +21,28 @@ pub(crate) use trials::Trials;
 
 use crate::numbers::grouped;
 
+/// How much is said while a run goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Speech {
+    /// Progress and results.
+    Usual,
+    /// Only what the user must know.
+    Quiet,
+}
+
+impl Speech {
+    /// What the flag `--quiet` asks for.
+    pub fn of_flag(quiet: bool) -> Self {
+        if quiet { Self::Quiet } else { Self::Usual }
+    }
+
+    pub(crate) fn is_quiet(self) -> bool {
+        self == Self::Quiet
+    }
+}
+
 /// The display that suits the terminal and the user's wish.
-pub fn choose(run: &Run, stop: &StopFlag, quiet: bool) -> Box<dyn Watch> {
+pub fn choose(run: &Run, stop: &StopFlag, speech: Speech) -> Box<dyn Watch> {
     let config = run.config();
     let title = format!(
         "{} on {}, seed {}, {} iterations of {} evaluations",
@@ -33,11 +53,11 @@ pub fn choose(run: &Run, stop: &StopFlag, quiet: bool) -> Box<dyn Watch> {
         grouped(config.evaluations_per_iteration()),
     );
     let (start, goal) = (run.scheduler().iterations(), run.config().goal());
-    if !quiet {
+    if !speech.is_quiet() {
         config.reasons().iter().for_each(|reason| eprintln!("auto: {reason}"));
     }
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-    if quiet {
+    if speech.is_quiet() {
         Box::new(Quiet)
     } else if stderr().is_terminal() && !is_dumb {
         Box::new(Live::new(title, run.path(), start, goal, stop.clone()))

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use luminary_reproduce::pool::Event;
 
+use super::Speech;
 use super::footer::Footer;
 use crate::numbers::{duration, elapsed, grouped, score};
 
@@ -11,12 +12,12 @@ use crate::numbers::{duration, elapsed, grouped, score};
 pub(crate) struct Trials {
     name: String,
     footer: Mutex<Footer>,
-    quiet: bool,
+    speech: Speech,
 }
 
 impl Trials {
-    pub(crate) fn new(name: String, quiet: bool) -> Self {
-        Self { name, footer: Mutex::new(Footer::new(quiet)), quiet }
+    pub(crate) fn new(name: String, speech: Speech) -> Self {
+        Self { name, footer: Mutex::new(Footer::new(speech)), speech }
     }
 
     /// Called by all trials.
@@ -27,7 +28,7 @@ impl Trials {
                 footer.line(&format!("warning: {} is damaged and counts as missing: {message}", path.display()));
             }
             Event::Progress { fraction, seconds_left } => footer.draw(*fraction, *seconds_left),
-            _ if self.quiet => {}
+            _ if self.speech.is_quiet() => {}
             Event::Started { n_trials, n_cached } => {
                 let (trials, cached) = (grouped(*n_trials as u64), grouped(*n_cached as u64));
                 footer.line(&format!("{}: {trials} trials, {cached} of them finished before", self.name));

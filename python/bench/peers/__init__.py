@@ -1,0 +1,1 @@
+"""Luminary beside other libraries for quality diversity; see compare_peers.py."""
