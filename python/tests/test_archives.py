@@ -213,6 +213,10 @@ def test_settings_that_do_not_go_together():
         ({"ranges": [(1, -1), (0, 1)]}, "lower < upper"),
         ({"extra_fields": {"objective": ((), int)}}, "extra_fields"),
         ({"extra_fields": {"a b": ((), int)}}, "identifier"),
+        ({"extra_fields": {3: ((), int)}}, "identifier"),
+        ({"extra_fields": "id"}, "expected a dictionary from name to"),
+        ({"extra_fields": [0, 0]}, "expected a dictionary from name to"),
+        ({"extra_fields": {"a": 3}}, "expected .shape, dtype., found 3"),
     ]:
         with pytest.raises(ValueError, match=word):
             make_archive("grid", **settings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from luminary._validate import shape_tuple
@@ -42,12 +44,19 @@ def parse_thresholds(learning_rate, threshold_min):
 
 def parse_extra_fields(extra_fields, reserved=_RESERVED):
     """Shape and dtype of each extra field, checked."""
+    if extra_fields is None:
+        return {}
+    if not isinstance(extra_fields, Mapping):
+        raise ValueError(f"extra_fields: expected a dictionary from name to (shape, dtype), found {extra_fields!r}")
     extra = {}
-    for name, (shape, dtype) in (extra_fields or {}).items():
+    for name, field in extra_fields.items():
         if name in reserved:
             raise ValueError(f"The following names are not allowed in extra_fields: {reserved}")
-        if not name.isidentifier():
+        if not isinstance(name, str) or not name.isidentifier():
             raise ValueError(f"Field names must be valid identifiers: `{name}`")
+        if not isinstance(field, (tuple, list)) or len(field) != 2:
+            raise ValueError(f"extra_fields, {name}: expected (shape, dtype), found {field!r}")
+        shape, dtype = field
         extra[name] = (shape_tuple(shape), np.dtype(dtype))
     return extra
 

@@ -12,6 +12,10 @@ pub(super) struct Places {
 impl Places {
     /// Notes the rows that an emitter was told of. If none has a value, it is where it was.
     pub(super) fn note(&mut self, emitter: usize, n_emitters: usize, measures: &[f64], status: &[Status]) {
+        // Archives of Python keep their measures to themselves.
+        if measures.is_empty() {
+            return;
+        }
         let k = measures.len() / status.len().max(1);
         self.means.resize(n_emitters * k, f64::NAN);
         let n_values = status.iter().filter(|&&status| status != Status::Invalid).count();
@@ -48,5 +52,7 @@ mod tests {
         places.note(1, 2, &[f64::NAN; 2], &[Status::Invalid]);
         assert_eq!(places.get(1, 2), Some(&[2.0, 4.0][..]));
         assert_eq!(places.get(2, 2), None, "there is no such emitter");
+        places.note(1, 2, &[], &[Status::New]);
+        assert_eq!(places.get(1, 2), Some(&[2.0, 4.0][..]), "rows without measures say nothing of places");
     }
 }
