@@ -25,24 +25,35 @@ pub(crate) fn fill_blocks(
     blocks: &mut [[f64; LANES]],
 ) {
     let table = &*TABLE;
+    let mut words = [Words([0; LANES]); CHUNK];
     let mut rejects = Rejects::new();
     for chunk in blocks.chunks_mut(CHUNK) {
+        let words = &mut words[..chunk.len()];
         rejects.n = 0;
         match level.kind() {
-            LevelKind::Baseline => candidates(table, wide, chunk, &mut rejects),
+            LevelKind::Baseline => {
+                words.iter_mut().for_each(|words| words.0 = wide.step());
+                candidates(table, words, chunk, &mut rejects);
+            }
             // SAFETY: a `Level` of this kind exists only where the processor has the features.
             #[cfg(target_arch = "x86_64")]
-            LevelKind::Avx2 => unsafe { x86::candidates_avx2(table, wide, chunk, &mut rejects) },
+            LevelKind::Avx2 => unsafe {
+                x86::words_avx2(wide, words);
+                x86::candidates_avx2(table, words, chunk, &mut rejects);
+            },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            LevelKind::Avx512 => unsafe { x86::candidates_avx512(table, wide, chunk, &mut rejects) },
+            LevelKind::Avx512 => unsafe {
+                x86::words_avx512(wide, words);
+                x86::candidates_avx512(table, words, chunk, &mut rejects);
+            },
         }
         for entry in 0..rejects.n {
-            let block = &mut chunk[usize::from(rejects.blocks[entry])];
+            let i = usize::from(rejects.blocks[entry]);
             let mut lanes = rejects.lanes[entry];
             while lanes != 0 {
                 let lane = lanes.trailing_zeros() as usize;
-                block[lane] = finish(table, rejects.words[entry][lane], spare);
+                chunk[i][lane] = finish(table, words[i].0[lane], spare);
                 lanes &= lanes - 1;
             }
         }
@@ -58,44 +69,45 @@ pub(crate) fn next_block(wide: &mut Xoshiro<LANES>, spare: &mut Xoshiro<1>) -> [
 /// enough to stay in the first cache.
 const CHUNK: usize = 64;
 
+/// The words behind a block, aligned to be written and read as one vector.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Words([u64; LANES]);
+
 /// The blocks of a chunk that hold rejected candidates: the first `n` entries of each array.
 struct Rejects {
     blocks: [u8; CHUNK],
     /// The rejected lanes, as bits.
     lanes: [u8; CHUNK],
-    /// The words behind all lanes of the block.
-    words: [[u64; LANES]; CHUNK],
     n: usize,
 }
 
 impl Rejects {
     fn new() -> Self {
-        Self { blocks: [0; CHUNK], lanes: [0; CHUNK], words: [[0; LANES]; CHUNK], n: 0 }
+        Self { blocks: [0; CHUNK], lanes: [0; CHUNK], n: 0 }
     }
 
     /// Notes a block if any of its lanes is rejected. Without a branch, which would be mispredicted too often: the entry
     /// of an accepted block is overwritten by the next. There are at most as many calls as entries.
     #[inline(always)]
-    fn push(&mut self, block: usize, lanes: u8, words: [u64; LANES]) {
+    fn push(&mut self, block: usize, lanes: u8) {
         let entry = self.n % CHUNK;
         self.blocks[entry] = block as u8;
         self.lanes[entry] = lanes;
-        self.words[entry] = words;
         self.n += usize::from(lanes != 0);
     }
 }
 
 /// One candidate in every lane of every block, without vector instructions of its own.
-fn candidates(table: &Table, wide: &mut Xoshiro<LANES>, chunk: &mut [[f64; LANES]], rejects: &mut Rejects) {
-    for (i, block) in chunk.iter_mut().enumerate() {
-        let words = wide.step();
+fn candidates(table: &Table, words: &[Words], chunk: &mut [[f64; LANES]], rejects: &mut Rejects) {
+    for (i, (block, words)) in chunk.iter_mut().zip(words).enumerate() {
         let mut rejected = 0;
         for lane in 0..LANES {
-            let (layer, x) = candidate(table, words[lane]);
+            let (layer, x) = candidate(table, words.0[lane]);
             block[lane] = x;
             rejected |= u8::from(x.abs() >= table.x[layer + 1]) << lane;
         }
-        rejects.push(i, rejected, words);
+        rejects.push(i, rejected);
     }
 }
 

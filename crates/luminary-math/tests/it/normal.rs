@@ -3,6 +3,8 @@
 
 use luminary_math::WideRng;
 
+use crate::normal_cdf::normal_cdf;
+
 const N: usize = 1_000_000;
 
 fn sample(seed: u64) -> Vec<f64> {
@@ -101,22 +103,6 @@ fn streams_of_different_paths_and_seeds_are_uncorrelated() {
     for other in [stream(1, "emitter/1/strategy"), stream(2, "emitter/0/strategy"), stream(1, "")] {
         let correlation = first.iter().zip(&other).map(|(x, y)| x * y).sum::<f64>() / N as f64;
         assert!(correlation.abs() < 6.0 / (N as f64).sqrt(), "{correlation}");
-    }
-}
-
-/// The normal distribution function: its power series near zero, a continued fraction in the tails.
-fn normal_cdf(x: f64) -> f64 {
-    let density = (-0.5 * x * x).exp() / std::f64::consts::TAU.sqrt();
-    if x.abs() < 3.0 {
-        let (mut term, mut sum) = (x, x);
-        for k in 1..60 {
-            term *= x * x / f64::from(2 * k + 1);
-            sum += term;
-        }
-        0.5 + density * sum
-    } else {
-        let upper = density / (1..100).rev().fold(x.abs(), |rest, k| x.abs() + f64::from(k) / rest);
-        if x < 0.0 { upper } else { 1.0 - upper }
     }
 }
 
