@@ -47,7 +47,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("metrics.jsonl");
         // More than any machine has memory, and nothing on the disk.
-        fs::File::create(&path).unwrap().set_len(1 << 43).unwrap();
+        File::create(&path).unwrap().set_len(1 << 43).unwrap();
         assert!(MetricsLog::read_tail(&path).unwrap().is_empty());
     }
 
