@@ -35,9 +35,9 @@ SAMPLE_SECONDS = 2e-3
 class Case:
     """A kind of archive with a number of cells, nearly all of them occupied."""
 
-    def __init__(self, kind, n_cells, solution_dim):
-        self.name = f"{kind}-{n_cells}-dim-{solution_dim}"
-        self.kind, self.n_cells, self.solution_dim = kind, n_cells, solution_dim
+    def __init__(self, kind, n_cells, solution_dim, measure_dim=2):
+        self.name = f"{kind}-{n_cells}-dim-{solution_dim}-measures-{measure_dim}"
+        self.kind, self.n_cells, self.solution_dim, self.measure_dim = kind, n_cells, solution_dim, measure_dim
         self.rng = np.random.default_rng(1)
         # One point for each cell: the middle of a grid's cells, or the centroids themselves.
         if kind == "grid":
@@ -45,11 +45,11 @@ class Case:
             axis = (np.arange(side) + 0.5) / side
             self.points = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
         else:
-            self.points = self.rng.random((n_cells, 2))
+            self.points = self.rng.random((n_cells, measure_dim))
 
     def build(self, library):
         """A filled archive of either library; elites arrive in an order of their own, as in a run."""
-        settings = {"solution_dim": self.solution_dim, "ranges": [(0.0, 1.0)] * 2, "seed": 3}
+        settings = {"solution_dim": self.solution_dim, "ranges": [(0.0, 1.0)] * self.measure_dim, "seed": 3}
         if self.kind == "grid":
             side = round(self.n_cells**0.5)
             archive = library.archives.GridArchive(**settings, dims=[side, side])
@@ -66,13 +66,13 @@ class Case:
         """Batches without end, a part of whose rows improve their cells."""
         for n_batches in itertools.count():
             solution = self.rng.standard_normal((n_rows, self.solution_dim))
-            yield solution, self.rng.standard_normal(n_rows) + 0.01 * n_batches, self.rng.random((n_rows, 2))
+            yield solution, self.rng.standard_normal(n_rows) + 0.01 * n_batches, self.rng.random((n_rows, self.measure_dim))
 
 
 def operations(case):
     """For each operation its name, what to prepare for each sample, and what to time with an archive and that."""
-    measures = case.rng.random((540, 2))
-    targets = case.rng.random((1, 5, 2))
+    measures = case.rng.random((540, case.measure_dim))
+    targets = case.rng.random((1, 5, case.measure_dim))
     small, large, single = case.batches(540), case.batches(10_000), case.batches(1)
     cqd = {"iterations": 1, "target_points": targets, "penalties": 3, "obj_min": -5.0, "obj_max": 5.0, "dist_max": 1.5}
 
@@ -150,6 +150,9 @@ CASES = [
     Case("grid", 820**2, 10),
     Case("cvt", 100**2, 10),
     Case("cvt", 820**2, 10),
+    Case("cvt", 10**5, 10),
+    Case("cvt", 10**4, 10, 6),
+    Case("cvt", 10**5, 10, 6),
 ]
 
 

@@ -70,6 +70,23 @@ class KillsInEveryBatch:
         return sphere(solution)
 
 
+class LeavesChildren:
+    """Kills its worker once in every so many evaluations, which leaves a child that holds whatever the worker has open."""
+
+    def __init__(self, folder):
+        self.once = Once(folder)
+
+    def __call__(self, solution, seed):
+        if seed % 24 == 0 and self.once(str(seed)):
+            child = os.fork()
+            if child == 0:
+                time.sleep(600)
+                os._exit(0)
+            (self.once.folder / f"child-{child}").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return sphere(solution)
+
+
 class Poison:
     """Kills its worker whenever a solution of this sort comes."""
 

@@ -19,6 +19,7 @@ from engine_problems import (
     Factory,
     Faulty,
     KillsInEveryBatch,
+    LeavesChildren,
     Poison,
     digest,
     failing_setup,
@@ -69,6 +70,14 @@ def test_a_worker_killed_in_every_batch_changes_nothing(tmp_path):
     result = luminary.run(KillsInEveryBatch(tmp_path), engine=2, iterations=ITERATIONS, **SETTINGS)
     assert len(list(tmp_path.iterdir())) > 1
     assert digest(result) == digest(serial()) and result.run.failures == {}
+
+
+def test_the_death_of_a_worker_is_noticed_while_its_children_hold_its_pipe_and_they_end_with_it(tmp_path):
+    result = luminary.run(LeavesChildren(tmp_path), engine=2, iterations=ITERATIONS, **SETTINGS)
+    assert digest(result) == digest(serial()) and result.run.failures == {}
+    children = [int(file.name.removeprefix("child-")) for file in tmp_path.glob("child-*")]
+    assert children
+    wait_until(lambda: not any(is_running(pid) for pid in children))
 
 
 def test_what_kills_every_worker_is_told_as_failed_and_its_neighbours_are_not(tmp_path):
@@ -154,6 +163,23 @@ def test_results_of_a_wrong_shape_are_failures_of_their_rows_with_the_cause():
     answers = Job(WrongWherePositive(), vectorized=True).answers("value", solutions, np.zeros(3, dtype=np.uint64))
     assert [type(answer) for answer in answers] == [Value, Raised, Value]
     assert answers[1].kind == "ShapeError" and "expected 1 objectives" in answers[1].cause
+
+
+class SometimesThreeMeasures:
+    """Returns a measure too many for some solutions."""
+
+    def __call__(self, solution, seed):
+        return 0.0, solution[: 3 if seed % 24 == 0 else 2]
+
+
+def test_a_wrong_number_of_measures_is_a_failure_of_its_row_unless_all_are_wrong(tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        options = {"engine": pool, "iterations": ITERATIONS, **SETTINGS}
+        result = luminary.run(SometimesThreeMeasures(), run_folder=tmp_path / "run", **options)
+        assert result.run.iterations == ITERATIONS and set(result.run.failures) == {"ShapeError"}
+        assert "expected 2 measures, found 3" in failures_of(tmp_path / "run")[0]["cause"]
+        with pytest.raises(ValueError, match="expected 2 measures, found 3"):
+            luminary.run(lambda solution: (0.0, solution[:3]), **options)
 
 
 def test_setup_is_called_once_for_each_worker(tmp_path):

@@ -128,7 +128,7 @@ def test_a_head_that_is_killed_ends_the_run_in_time_and_it_goes_on_elsewhere(tmp
     started = []
     try:
         journal = tmp_path / "run" / "journal.jsonl"
-        wait_until(lambda: journal.exists() and journal.read_text().count('"tell"') > 10, seconds=120)
+        wait_until(lambda: journal.exists() and journal.read_text().count('"tell"') > 10, seconds=240)
         started = psutil.Process(driver.pid).children(recursive=True)
         (head,) = [process for process in started if process.name().startswith("gcs_server")]
         head.kill()

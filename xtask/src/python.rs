@@ -54,8 +54,9 @@ const PEERS: [(&str, &str); 5] = [
     ("pycma", "cma>=4.5,<5"),
 ];
 
-/// Holds the package and the program beside other libraries. One that cannot be installed is named, and left out.
-pub(crate) fn peers(arguments: &[&str]) -> Result<(), String> {
+/// Runs a script that holds the package and the program beside other libraries. One that cannot be installed is named, and
+/// left out.
+pub(crate) fn peers(script: &str, arguments: &[&str]) -> Result<(), String> {
     let peers = root().join("target/peers");
     let in_peers = |program: &str| Command::new(peers.join("bin").join(program));
     if !peers.exists() {
@@ -72,7 +73,7 @@ pub(crate) fn peers(arguments: &[&str]) -> Result<(), String> {
     let wheel = build_wheel(in_peers("maturin"), "release")?;
     pip(&["--no-deps", "--force-reinstall", &wheel.to_string_lossy()])?;
     cargo(&["build", "--release", "--package", "luminary-cli"])?;
-    let script = root().join("python/bench/compare_peers.py");
+    let script = root().join("python/bench").join(script);
     run(in_peers("python").arg(script).args(arguments).env("LUMINARY_PROGRAM", built_program("../release/luminary")?))
 }
 

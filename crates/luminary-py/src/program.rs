@@ -72,7 +72,7 @@ impl NativeProgram {
                 &mut objectives,
                 &mut measures,
                 jacobians.as_deref_mut(),
-                &mut |_| (),
+                &mut (),
             );
             evaluated.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
             PyResult::Ok((report, evaluator.extras().to_vec()))

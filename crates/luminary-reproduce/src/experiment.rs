@@ -3,9 +3,10 @@
 use std::fmt;
 
 use luminary::archive::{LearningRate, convert_learning_rate};
+use luminary::emitter::EmitterConfig;
 use luminary::preset::Preset;
 use luminary::scheduler::SchedulerConfig;
-use luminary::strategy::Variant;
+use luminary::strategy::{StrategyConfig, Variant};
 use luminary_domains::{Domain, DomainError};
 
 use crate::frontier;
@@ -51,6 +52,8 @@ pub struct Cell {
     pub min_f: f64,
     /// Which CMA-ES equations.
     pub variant: Variant,
+    /// The strategy of emitters that sample solutions, if it is not the algorithm's usual one.
+    pub strategy: Option<StrategyConfig>,
     /// Iterations of a trial.
     pub iterations: u64,
 }
@@ -180,6 +183,7 @@ impl Cell {
             alpha: settings.alpha,
             min_f: settings.min_f,
             variant,
+            strategy: None,
             iterations: iterations.unwrap_or(settings.n_iterations as u64),
         }
     }
@@ -228,7 +232,13 @@ impl Cell {
             _ if self.variant == Variant::Published => settings.cma_sigma0_in_experiments,
             _ => settings.cma_sigma0,
         };
-        Ok(preset.config())
+        let mut config = preset.config();
+        for group in &mut config.emitters {
+            if let (EmitterConfig::Evolution(emitter), Some(strategy)) = (&mut group.emitter, &self.strategy) {
+                emitter.strategy = strategy.clone();
+            }
+        }
+        Ok(config)
     }
 }
 

@@ -7,6 +7,7 @@ pub use luminary::problem::{Evaluate, EvaluateError};
 
 use crate::disk::Disk;
 use crate::folder::{Durations, FAILURES, FailureLog, WORK};
+use crate::load::News;
 
 /// What a run evaluates with: a problem in this process, or something that hands batches to others.
 pub type Evaluator = Box<dyn Evaluate + Send>;
@@ -20,6 +21,8 @@ pub struct Place {
     pub failures: Arc<FailureLog>,
     /// Where it notes how long rows took, if it knows.
     pub(crate) stopwatch: Stopwatch,
+    /// Where it says what happens in the middle of a batch.
+    pub(crate) news: News,
 }
 
 /// How long the rows of a batch took, as far as their evaluator has measured it.
@@ -49,7 +52,7 @@ impl Place {
     /// [`in_folder`](Self::in_folder) on a disk.
     pub(crate) fn on(disk: Disk, folder: &Path) -> Self {
         let failures = Arc::new(FailureLog::on(disk, folder.join(FAILURES)));
-        Self { work: folder.join(WORK), failures, stopwatch: Stopwatch::default() }
+        Self { work: folder.join(WORK), failures, stopwatch: Stopwatch::default(), news: News::default() }
     }
 
     /// Removes what a process that was killed has left there.

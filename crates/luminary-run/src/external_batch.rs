@@ -8,10 +8,11 @@ use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results, 
 use crate::config::Goal;
 use crate::evaluate::{Place, Stopwatch};
 use crate::external::{
-    self, EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, HostEvent, OnFailure, Protocol, Shape,
-    Transcript, WorkerEvent,
+    self, EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, HostEvent, Listener, OnFailure, Protocol,
+    Shape, Transcript, WorkerEvent,
 };
 use crate::folder::{Failure, FailureLog};
+use crate::load::{Load, News};
 
 /// Row failures of one batch that are put into words; further ones are only counted.
 const MAX_ROWS_TOLD: usize = 3;
@@ -30,6 +31,8 @@ pub(crate) struct ExternalBatch {
     failures: Option<Arc<FailureLog>>,
     /// Where it is noted how long rows took.
     stopwatch: Stopwatch,
+    /// Where it is said what happens in the middle of a batch.
+    news: News,
 }
 
 impl ExternalBatch {
@@ -56,6 +59,7 @@ impl ExternalBatch {
             stop,
             failures,
             stopwatch,
+            news: place.map_or_else(News::default, |place| place.news.clone()),
         })
     }
 
@@ -87,12 +91,12 @@ impl ExternalBatch {
             stop: Arc::default(),
             failures: None,
             stopwatch: Stopwatch::default(),
+            news: News::default(),
         })
     }
 
     fn note(&mut self, report: &EvaluationReport) {
-        self.notes.extend(report.host_events.iter().map(ToString::to_string));
-        // Sessions that were lost with their host need no words of their own.
+        // Hosts have been told of already. Sessions that were lost with their host need no words of their own.
         let is_lost = |host: &String| {
             let of_host = |event: &HostEvent| matches!(event, HostEvent::Lost { host: lost, .. } if lost == host);
             report.host_events.iter().any(of_host)
@@ -131,28 +135,10 @@ impl Evaluate for ExternalBatch {
         let Results { objectives, measures, jacobians, extras, failures } = results;
         let jacobians = request.wants_jacobians.then_some(jacobians.as_mut_slice());
         let n = self.spec.solution_dim;
-        let log = self.failures.as_deref();
-        let mut write_down = |failure: &external::RowFailure| {
-            let row = failure.row;
-            let Some(log) = log else { return };
-            log.record(&Failure {
-                ticket: request.ticket(row),
-                seed: request.seed(row),
-                solution: &request.solutions[row * n..][..n],
-                kind: &failure.fault.kind().to_string(),
-                cause: &format!("the evaluator {}", failure.fault),
-                output: &failure.output,
-            });
-        };
+        let mut scribe = Scribe { request, n, failures: self.failures.as_deref(), news: &self.news };
         let seeds: Vec<u64> = (0..request.n_rows).map(|row| request.seed(row)).collect();
-        let (evaluated, report) = self.evaluator.evaluate_told(
-            request.solutions,
-            Some(&seeds),
-            objectives,
-            measures,
-            jacobians,
-            &mut write_down,
-        );
+        let (evaluated, report) =
+            self.evaluator.evaluate_told(request.solutions, Some(&seeds), objectives, measures, jacobians, &mut scribe);
         self.note(&report);
         self.stopwatch.add(&report.durations);
         evaluated.map_err(failed)?;
@@ -178,7 +164,42 @@ impl Evaluate for ExternalBatch {
     }
 
     fn take_notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.notes)
+        // What happened in the middle of the batch comes first, if nobody has listened.
+        let mut notes = self.news.take_notes();
+        notes.append(&mut self.notes);
+        notes
+    }
+}
+
+/// Writes down what happens in the middle of a batch.
+struct Scribe<'a> {
+    request: &'a Request<'a>,
+    /// Components of a solution.
+    n: usize,
+    failures: Option<&'a FailureLog>,
+    news: &'a News,
+}
+
+impl Listener for Scribe<'_> {
+    fn row_failed(&mut self, failure: &external::RowFailure) {
+        let Some(log) = self.failures else { return };
+        let row = failure.row;
+        log.record(&Failure {
+            ticket: self.request.ticket(row),
+            seed: self.request.seed(row),
+            solution: &self.request.solutions[row * self.n..][..self.n],
+            kind: &failure.fault.kind().to_string(),
+            cause: &format!("the evaluator {}", failure.fault),
+            output: &failure.output,
+        });
+    }
+
+    fn host_changed(&mut self, event: &HostEvent) {
+        self.news.note(event.to_string());
+    }
+
+    fn busy(&mut self, load: &Load) {
+        self.news.set_load(load);
     }
 }
 

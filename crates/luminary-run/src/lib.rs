@@ -24,6 +24,7 @@
 
 pub mod config;
 pub mod evaluate;
+pub mod load;
 pub mod patience;
 #[cfg(unix)]
 pub mod external;

@@ -5,14 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use axum::body::Bytes;
 use luminary_run::config::ProblemConfig;
-use luminary_run::elite::{Choice, render};
+use luminary_run::elite::{Choice, RenderLimits, render};
 use luminary_run::export::Which;
 use luminary_run::folder::live::request_stop;
 use luminary_run::folder::{FolderLock, Manifest, State};
 use thiserror::Error;
+use tokio::sync::OwnedMutexGuard;
 
 use crate::saved::{SavedRun, SavedRuns};
 
@@ -20,6 +22,8 @@ use crate::saved::{SavedRun, SavedRuns};
 const N_KEPT: usize = 8;
 /// Bytes of a picture, at most.
 const MAX_PICTURE: u64 = 32 << 20;
+/// How long drawing one may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why something was not done.
 #[derive(Debug, Error)]
@@ -83,17 +87,30 @@ pub(crate) fn resume(program: &Path, folder: &Path) -> Result<(), ControlError> 
 #[derive(Debug, Default)]
 pub(crate) struct Pictures {
     kept: Mutex<BTreeMap<(PathBuf, String, usize), Bytes>>,
-    /// One command runs at a time.
-    drawing: Mutex<()>,
+    /// One command runs at a time, and whoever waits for it takes no thread from those who only look.
+    turns: Arc<tokio::sync::Mutex<()>>,
 }
 
+/// The right to draw a picture, until it is dropped.
+pub(crate) struct Turn(#[expect(dead_code, reason = "it is held, not read")] OwnedMutexGuard<()>);
+
 impl Pictures {
+    /// Waits until nobody else draws.
+    pub(crate) async fn turn(&self) -> Turn {
+        Turn(Arc::clone(&self.turns).lock_owned().await)
+    }
+
     /// Has the elite of a cell of the result archive drawn by the command of the run's own configuration.
     ///
     /// # Errors
-    /// A run without such a command, a cell without an elite, and a command that fails or writes too much.
-    pub(crate) fn draw(&self, saved_runs: &SavedRuns, folder: &Path, cell: usize) -> Result<Bytes, ControlError> {
-        let _turn = self.drawing.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A run without such a command, a cell without an elite, and a command that fails, takes too long or writes too much.
+    pub(crate) fn draw(
+        &self,
+        _turn: Turn,
+        saved_runs: &SavedRuns,
+        folder: &Path,
+        cell: usize,
+    ) -> Result<Bytes, ControlError> {
         let saved = saved_runs.load(folder).map_err(|error| ControlError::Other(error.to_string()))?;
         let key = (folder.to_owned(), saved.tag.clone(), cell);
         if let Some(picture) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
@@ -116,7 +133,8 @@ fn draw(saved: &Arc<SavedRun>, cell: usize) -> Result<Bytes, ControlError> {
     let folder = tempfile::tempdir()?;
     // Programs look at how a name ends; one that writes another format is recognised by its bytes.
     let path = folder.path().join("elite.png");
-    render(config, &elite, &path).map_err(|error| ControlError::Other(error.to_string()))?;
+    let limits = RenderLimits { time: PATIENCE, bytes: MAX_PICTURE };
+    render(config, &elite, &path, Some(limits)).map_err(|error| ControlError::Other(error.to_string()))?;
     let length = std::fs::metadata(&path)?.len();
     if length > MAX_PICTURE {
         let message = format!("expected a picture of at most {MAX_PICTURE} bytes, found {length}");

@@ -1,7 +1,9 @@
 //! Who may ask: every request passes here first.
 //!
 //! - The `Host` must be this server's, so that a page elsewhere cannot reach it under a name of its own (DNS rebinding).
-//! - An `Origin` must be this server's, so that no other page can read from it or act through it.
+//! - An `Origin` must be this server's, so that no other page can read from it or act through it. Browsers do not send
+//!   it with a picture or script that another page names, but say that it is one (`Sec-Fetch-Site`). Only following a link
+//!   to the page is allowed from elsewhere.
 //! - If there is a token, it comes as a cookie or as a bearer. The printed address has it as a query, which is answered
 //!   with the cookie, so that it stays neither in the address bar nor in links.
 //! - A request that changes something must have a header that a page elsewhere can only send after asking first, which
@@ -26,6 +28,9 @@ use crate::token::Token;
 const MAX_BODY: usize = 16 * 1024;
 /// How long a body may take.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Headers with which browsers say what asks, and what for.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 /// The header that requests that change something must have.
 const ACTS: HeaderName = HeaderName::from_static("x-luminary");
 
@@ -97,11 +102,17 @@ impl Guard {
     /// Why a request is refused, or what answers it at once.
     fn answer(&self, request: &Request) -> Option<Response> {
         let headers = request.headers();
-        let Some(host) = text_of(headers, &HOST).filter(|host| self.is_own_host(host)) else {
+        // A request names its host once; one that says it twice, or another in its address, means two servers.
+        let is_one = headers.get_all(HOST).iter().count() == 1;
+        let is_same = request.uri().authority().is_none_or(|named| self.is_own_host(named.as_str()));
+        let Some(host) = text_of(headers, &HOST).filter(|host| is_one && is_same && self.is_own_host(host)) else {
             let message = "expected the Host of this server, found another; names of the machine are given with --name";
             return Some(failure(StatusCode::MISDIRECTED_REQUEST, message));
         };
         if headers.contains_key(ORIGIN) && text_of(headers, &ORIGIN) != Some(&format!("http://{host}")) {
+            return Some(failure(StatusCode::FORBIDDEN, "expected a request of this page, found one of another"));
+        }
+        if is_from_another_page(request) {
             return Some(failure(StatusCode::FORBIDDEN, "expected a request of this page, found one of another"));
         }
         if !self.is_known(headers) {
@@ -147,6 +158,16 @@ async fn read_whole(request: Request) -> Result<Request, Response> {
         Ok(Err(_)) => Err(failure(StatusCode::PAYLOAD_TOO_LARGE, "expected a body of at most 16 kB, found more")),
         Err(_) => Err(failure(StatusCode::REQUEST_TIMEOUT, "expected the body within 10 seconds")),
     }
+}
+
+/// Whether another page asks, by what the browser says; other clients say nothing.
+fn is_from_another_page(request: &Request) -> bool {
+    let headers = request.headers();
+    let Some(site) = headers.get(&FETCH_SITE) else { return false };
+    let is_own = site == "same-origin" || site == "none";
+    let is_navigation = headers.get(&FETCH_MODE).is_some_and(|mode| mode == "navigate");
+    let is_link = is_navigation && request.method() == Method::GET && request.uri().path() == "/";
+    !is_own && !is_link
 }
 
 fn text_of<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

@@ -33,6 +33,7 @@ mod saved;
 mod owners;
 mod shape;
 mod picture;
+mod recent;
 mod live;
 mod past;
 mod pulse;

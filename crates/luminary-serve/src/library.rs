@@ -1,16 +1,18 @@
 //! The folders that are served: which runs there are, and where each is.
 //!
 //! Only what was found here can be asked for, by its id. Links are not followed: neither folders behind them nor files of
-//! a run that are links.
+//! a run that are links. Nor are pipes and devices opened, which could make the server wait for ever, nor files read that are
+//! too large to be what their name says.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use axum::body::Bytes;
+use luminary_run::folder::history::HISTORY;
+use luminary_run::folder::live::LIVE;
 use luminary_run::folder::{CHECKPOINTS, FolderLock, MANIFEST, METRICS, STATE, SUMMARY};
 use luminary_run::sweep;
 use serde_json::json;
@@ -18,6 +20,10 @@ use serde_json::json;
 use crate::answer::digest;
 use crate::line::RunLine;
 
+/// Bytes of a file that is read whole whenever a list is made.
+const MAX_SMALL: u64 = 64 << 20;
+/// Bytes of a file that is read when its run is opened. Runs begin histories and live files anew long before.
+const MAX_LARGE: u64 = 1 << 30;
 /// How deep runs may lie in a folder: a folder of sweeps of runs.
 const MAX_DEPTH: usize = 3;
 /// Folders that are looked at, at most.
@@ -57,7 +63,8 @@ pub(crate) struct List {
 struct Stamp {
     files: [Option<(u64, SystemTime)>; 4],
     is_locked: bool,
-    has_links: bool,
+    /// What is in the folder that no run puts there.
+    fault: Option<&'static str>,
 }
 
 impl Stamp {
@@ -66,10 +73,11 @@ impl Stamp {
             let found = fs::symlink_metadata(folder.join(name)).ok()?;
             Some((found.len(), found.modified().ok()?))
         };
+        let fault = fault_of(folder);
         Self {
             files: [MANIFEST, STATE, SUMMARY, METRICS].map(file),
-            is_locked: FolderLock::is_held(folder),
-            has_links: has_links(folder),
+            is_locked: fault.is_none() && FolderLock::is_held(folder),
+            fault,
         }
     }
 }
@@ -93,17 +101,17 @@ impl Library {
         for found in self.find() {
             let id = digest(found.folder.as_os_str().as_encoded_bytes());
             let stamp = Stamp::of(&found.folder);
-            let line = match before.get(&id).filter(|entry| entry.stamp == stamp) {
-                Some(entry) => Arc::clone(&entry.line),
-                None if stamp.has_links => Arc::new(RunLine {
+            let line = match (before.get(&id).filter(|entry| entry.stamp == stamp), stamp.fault) {
+                (Some(entry), _) => Arc::clone(&entry.line),
+                (None, Some(fault)) => Arc::new(RunLine {
                     id: id.clone(),
                     name: found.name,
                     group: found.group,
                     state: "damaged",
-                    cause: Some("expected files, found symbolic links, which are not followed".into()),
+                    cause: Some(fault.into()),
                     figures: None,
                 }),
-                None => Arc::new(RunLine::read(&id, &found.name, &found.group, &found.folder)),
+                (None, None) => Arc::new(RunLine::read(&id, &found.name, &found.group, &found.folder)),
             };
             runs.insert(id, Entry { folder: found.folder, stamp, line });
         }
@@ -119,11 +127,11 @@ impl Library {
         Arc::clone(&self.known().list)
     }
 
-    /// The folder of a run, if it is still there and has no links.
+    /// The folder of a run, if it is still there and holds only what is safe to read.
     pub(crate) fn folder(&self, id: &str) -> Option<PathBuf> {
         let folder = self.known().runs.get(id)?.folder.clone();
         let is_folder = fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir());
-        (is_folder && folder.join(MANIFEST).exists() && !has_links(&folder)).then_some(folder)
+        (is_folder && folder.join(MANIFEST).exists() && fault_of(&folder).is_none()).then_some(folder)
     }
 
     /// The line of a run.
@@ -175,15 +183,29 @@ fn walk(folder: &Path, prefix: &str, depth: usize, n_left: &mut usize, found: &m
     }
 }
 
-/// Whether a run's folder, or its folder of checkpoints, holds a link.
-fn has_links(folder: &Path) -> bool {
-    let holds_link = |folder: &Path| -> io::Result<bool> {
-        for entry in fs::read_dir(folder)? {
-            if entry?.file_type()?.is_symlink() {
-                return Ok(true);
-            }
+/// What is in a run's folder, or in its folder of checkpoints, that is not safe to read.
+fn fault_of(folder: &Path) -> Option<&'static str> {
+    fault_among(folder).or_else(|| fault_among(&folder.join(CHECKPOINTS)))
+}
+
+fn fault_among(folder: &Path) -> Option<&'static str> {
+    // A folder that cannot be read holds nothing, which other messages say better.
+    fs::read_dir(folder).into_iter().flatten().flatten().find_map(|entry| {
+        // The type of an entry is that of a link itself.
+        let kind = entry.file_type().ok()?;
+        if kind.is_symlink() {
+            return Some("expected files, found symbolic links, which are not followed");
         }
-        Ok(false)
-    };
-    holds_link(folder).unwrap_or(false) || holds_link(&folder.join(CHECKPOINTS)).unwrap_or(false)
+        if !kind.is_file() && !kind.is_dir() {
+            return Some("expected files, found a pipe, a socket or a device, which are not opened");
+        }
+        let name = entry.file_name();
+        let limit = match name.to_str()? {
+            MANIFEST | STATE | SUMMARY => MAX_SMALL,
+            HISTORY | LIVE => MAX_LARGE,
+            _ => return None,
+        };
+        let is_too_long = entry.metadata().is_ok_and(|found| found.len() > limit);
+        is_too_long.then_some("expected the files of a run, found one that is far too long")
+    })
 }

@@ -54,7 +54,7 @@ impl Column {
         }
     }
 
-    fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         match self {
             Self::Objective => "objective".into(),
             Self::Threshold => "threshold".into(),

@@ -1,5 +1,6 @@
 //! What can be asked for.
 
+use std::collections::BTreeSet;
 use std::path::{Path as FsPath, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
+use luminary_run::RunError;
 use luminary_run::elite::Choice;
 use luminary_run::export::Which;
 use luminary_run::folder::live::LIVE;
@@ -27,10 +29,13 @@ use crate::options::{Control, Options};
 use crate::past::Pasts;
 use crate::picture::{self, Column, Since};
 use crate::pulse::Pulses;
+use crate::recent::Recent;
 use crate::run;
 use crate::saved::{self, SavedRuns};
 use crate::shape::{self, Shape};
 
+/// Numbers in the columns of one answer, at most: thirty columns of an archive of 1,000 x 1,000.
+const MAX_NUMBERS: usize = 30_000_000;
 /// A list that is younger than this is good enough for whoever asks without an open page.
 const LIST_LASTS: Duration = Duration::from_millis(400);
 
@@ -44,6 +49,7 @@ pub(crate) struct Context {
     pulses: Arc<Pulses>,
     control: Control,
     pictures: Pictures,
+    recent: Recent,
 }
 
 type Shared = State<Arc<Context>>;
@@ -60,6 +66,7 @@ impl Context {
             pasts: Pasts::default(),
             control: options.control,
             pictures: Pictures::default(),
+            recent: Recent::default(),
         })
     }
 
@@ -131,6 +138,23 @@ fn unreadable(error: impl ToString) -> Refusal {
     Refusal(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())
 }
 
+/// Why there is nothing that only a checkpoint knows. That there is none yet is no fault.
+fn not_saved(error: RunError) -> Refusal {
+    match error {
+        RunError::NoValidCheckpoint { errors, .. } if errors.is_empty() => {
+            let message = "there is no checkpoint of this run yet: solutions and layers are shown as of the newest one";
+            Refusal(StatusCode::NOT_FOUND, message.into())
+        }
+        error => unreadable(error),
+    }
+}
+
+/// Whether no column is asked for twice.
+fn are_different(columns: &[Column]) -> bool {
+    let names: BTreeSet<String> = columns.iter().map(Column::key).collect();
+    names.len() == columns.len()
+}
+
 /// Reads files on a thread that may wait for them.
 async fn on_files(work: impl FnOnce() -> Result<Response, Refusal> + Send + 'static) -> Response {
     match tokio::task::spawn_blocking(work).await {
@@ -197,7 +221,7 @@ async fn vitals(State(context): Shared, Path(id): Path<String>) -> Response {
         let vitals = match vitals {
             Some(vitals) => vitals,
             None => {
-                let emitters = context.saved.load(&folder).map_err(unreadable)?.emitters.clone();
+                let emitters = context.saved.load(&folder).map_err(not_saved)?.emitters.clone();
                 Vitals { emitters, ..Vitals::default() }
             }
         };
@@ -220,7 +244,7 @@ async fn history(State(context): Shared, Path(id): Path<String>, headers: Header
 /// What only the checkpoint knows: the columns of both archives.
 async fn saved(State(context): Shared, Path(id): Path<String>) -> Response {
     on_files(move || {
-        let saved = context.saved.load(&context.folder(&id)?).map_err(unreadable)?;
+        let saved = context.saved.load(&context.folder(&id)?).map_err(not_saved)?;
         let result = picture::offers(&saved, Which::Result);
         let search = picture::offers(&saved, Which::Search);
         let offers = json!({ "result": result, "search": search });
@@ -278,8 +302,9 @@ async fn cells(
         let which = query.archive.into();
         let names = query.columns.split(',').filter(|name| !name.is_empty());
         let columns: Option<Vec<Column>> = names.map(Column::parse).collect();
-        let Some(columns) = columns else {
-            return Err(Refusal(StatusCode::BAD_REQUEST, format!("expected columns, found {:?}", query.columns)));
+        let Some(columns) = columns.filter(|columns| are_different(columns)) else {
+            let message = format!("expected different columns, found {:?}", query.columns);
+            return Err(Refusal(StatusCode::BAD_REQUEST, message));
         };
         let since = Since { generation: query.generation, frame: query.frame };
         // Running processes report these; whatever else is asked for is in the checkpoint.
@@ -297,13 +322,30 @@ async fn cells(
             return Ok(plain(StatusCode::NOT_MODIFIED, "application/octet-stream", Bytes::new()));
         }
         let is_in_table = which == Which::Result && columns == [Column::Objective];
-        if is_in_table && let Some(bytes) = picture::of_table(&folder, &newest) {
-            let tag = digest(format!("{newest} table").as_bytes());
+        let tag = digest(format!("{newest} table").as_bytes());
+        if is_in_table && let Some(bytes) = context.recent.get(&tag, || picture::of_table(&folder, &newest)) {
             return Ok(tagged(&headers, "application/octet-stream", &tag, bytes));
         }
-        let saved = context.saved.load(&folder).map_err(unreadable)?;
+        let saved = match context.saved.load(&folder) {
+            Ok(saved) => saved,
+            // The history may still say how it ended.
+            Err(error) => {
+                let newest = context.pasts.load(&folder).moments().last().map(|moment| moment.iteration);
+                let Some(newest) = newest.filter(|_| which == Which::Result && is_reported) else {
+                    return Err(not_saved(error));
+                };
+                let (tag, bytes) = past_cells(&context, &folder, newest)?;
+                return Ok(tagged(&headers, "application/octet-stream", &tag, bytes));
+            }
+        };
+        let n_numbers = saved.archive(which).len().saturating_mul(columns.len());
+        if n_numbers > MAX_NUMBERS {
+            let message = format!("expected columns of at most {MAX_NUMBERS} numbers in all, found {n_numbers}");
+            return Err(Refusal(StatusCode::BAD_REQUEST, message));
+        }
         let tag = digest(format!("{} {which:?} {}", saved.tag, query.columns).as_bytes());
-        Ok(tagged(&headers, "application/octet-stream", &tag, picture::of_saved(&saved, which, &columns)))
+        let bytes = context.recent.get(&tag, || Some(picture::of_saved(&saved, which, &columns))).unwrap_or_default();
+        Ok(tagged(&headers, "application/octet-stream", &tag, bytes))
     })
     .await
 }
@@ -359,7 +401,7 @@ struct EliteQuery {
 
 async fn elite(State(context): Shared, Path(id): Path<String>, Query(query): Query<EliteQuery>) -> Response {
     on_files(move || {
-        let saved = context.saved.load(&context.folder(&id)?).map_err(unreadable)?;
+        let saved = context.saved.load(&context.folder(&id)?).map_err(not_saved)?;
         let which: Which = query.archive.into();
         let choice = query.cell.map_or(Choice::Best, |cell| Choice::Cell(vec![cell]));
         let elite = saved.elite(which, &choice);
@@ -404,9 +446,14 @@ struct ReplayQuery {
 }
 
 async fn replay(State(context): Shared, Path(id): Path<String>, Query(query): Query<ReplayQuery>) -> Response {
+    // Whoever may not does not even wait.
+    if let Err(Refusal(status, message)) = allowed(&context, &id) {
+        return failure(status, message);
+    }
+    let turn = context.pictures.turn().await;
     on_files(move || {
         let (folder, _) = allowed(&context, &id)?;
-        let picture = context.pictures.draw(&context.saved, &folder, query.cell)?;
+        let picture = context.pictures.draw(turn, &context.saved, &folder, query.cell)?;
         // Never as what it says it is: the page looks at the bytes and shows pictures and text only.
         Ok(plain(StatusCode::OK, "application/octet-stream", picture))
     })

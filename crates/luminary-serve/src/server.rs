@@ -22,8 +22,9 @@ use crate::token::Token;
 const MAX_CONNECTIONS: usize = 512;
 /// Bytes that are read ahead of a connection, which is also the most that a request's head can have.
 const MAX_BUFFER: usize = 32 * 1024;
-/// How long the head of a request may take. It is also how long a connection without requests is kept.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the head of a request may take. It is also how long a connection without requests is kept, so that whoever
+/// opens all there are and says nothing holds others up for this long only.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
 /// The pause after a connection could not be accepted, usually for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Threads that read files, at most.

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-#: The rules of emitters by method, and the keyword of strategies that both call by the same name.
-EVOLUTION = {
-    "cma_mae": ({"ranker": "imp", "selection_rule": "mu", "restart_rule": "basic"}, "cma_es"),
-    "cma_me": ({"ranker": "2imp", "selection_rule": "filter", "restart_rule": "no_improvement"}, "cma_es"),
-    "sep_cma_me": ({"ranker": "2imp", "selection_rule": "filter", "restart_rule": "no_improvement"}, "sep_cma_es"),
-}
+#: Rankers of emitters and names of their strategies by method; selection and restarts are the CMA-MAE paper's for all.
+EVOLUTION = {"cma_mae": ("imp", "cma_es"), "cma_me": ("2imp", "cma_es"), "sep_cma_me": ("2imp", "sep_cma_es")}
+RULES = {"selection_rule": "mu", "restart_rule": "basic"}
 
 
 def build(library, task, **scheduler):
@@ -30,8 +27,9 @@ def build(library, task, **scheduler):
         common = {"x0": x0, "batch_size": task.batch_size, "seed": seed}
         if task.method == "map_elites_line":
             return emitters.IsoLineEmitter(archive, iso_sigma=task.sigma, line_sigma=0.2, **common)
-        rules, es = EVOLUTION[task.method]
-        return emitters.EvolutionStrategyEmitter(archive, sigma0=task.sigma, es=es, **rules, **common)
+        ranker, es = EVOLUTION[task.method]
+        settings = {"sigma0": task.sigma, "ranker": ranker, "es": es, **RULES}
+        return emitters.EvolutionStrategyEmitter(archive, **settings, **common)
 
     members = [emitter(seed) for seed in range(task.n_emitters)]
     return library.schedulers.Scheduler(archive, members, make(**shape) if soft else None, **scheduler)

@@ -88,6 +88,7 @@ class Driver:
         self._patience = NativePatience(give_up_after)
         self.load = Load()
         self._id = uuid.uuid4().hex[:8]
+        self._n_measures = search._native.measure_dim
         self._tasks = {}
         #: Tickets that were out when the run was saved, and those just asked for.
         self._waiting = collections.deque(Entry(ticket) for ticket in search.outstanding())
@@ -223,6 +224,9 @@ class Driver:
         measures = np.array(value.measures)
         jacobian = np.array(value.jacobian) if ticket.kind == "gradient" else None
         extras = None if value.extras is None else np.array(value.extras)
+        if measures.shape != (self._n_measures,):
+            error = ShapeError(f"expected {self._n_measures} measures, found {measures.size}")
+            return self._raised(entry, Raised.of(error))
 
         def tell():
             return self.search._tell_ticket(ticket.id, value.objective, measures, jacobian, extras)

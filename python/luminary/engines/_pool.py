@@ -21,6 +21,10 @@ _MAX_FAILED_STARTS = 3
 #: worker reads, and for ever if the worker at the same time waits until its answer is read.
 _SMALL = 16_384
 
+#: Seconds between looks at processes. What an evaluation has forked keeps the pipe of its worker open, so that the end of the pipe
+#: is not always seen.
+_LOOK_EVERY = 1.0
+
 #: Seconds that workers may take to end by themselves.
 _FAREWELL = 0.5
 
@@ -43,6 +47,7 @@ class LocalPool(Engine):
         self._workers = []
         self._failed_starts = 0
         self._last_words = ""
+        self._looked = 0.0
 
     def start(self, job):
         self._job = pickled(job)
@@ -65,6 +70,10 @@ class LocalPool(Engine):
         for pipe in wait_for(list(by_pipe), timeout):
             outcomes += self._listen(by_pipe[pipe])
         now = time.monotonic()
+        if now - self._looked > _LOOK_EVERY:
+            self._looked = now
+            for worker in [worker for worker in self._workers if worker.has_ended_silently()]:
+                outcomes += self._bury(worker)
         for worker in list(self._workers):
             if worker.deadline is not None and worker.deadline <= now:
                 outcomes.append(Late(worker.task.key))
@@ -193,15 +202,19 @@ class _Worker:
             # It is dead, which is noticed when it is listened to.
             pass
 
+    def has_ended_silently(self):
+        """Whether the process has ended, and neither an answer nor the end of its pipe says so."""
+        return not self.process.is_alive() and not self.pipe.poll()
+
     def end_now(self):
-        """Kills the process and what it has started."""
+        """Kills the process and what it has started, which may outlive it."""
+        try:
+            # Its own group, unless it is too young to have made one.
+            if self.is_ready or os.getpgid(self.process.pid) == self.process.pid:
+                os.killpg(self.process.pid, signal.SIGKILL)
+        except (AttributeError, OSError):
+            pass
         if self.process.is_alive():
-            try:
-                # Its own group, unless it is too young to have made one.
-                if os.getpgid(self.process.pid) == self.process.pid:
-                    os.killpg(self.process.pid, signal.SIGKILL)
-            except (AttributeError, OSError):
-                pass
             self.process.kill()
             self.process.join()
         self.pipe.close()

@@ -7,12 +7,12 @@ import functools
 import math
 import os
 import time
+from dataclasses import dataclass
 
 from luminary._optional import needed_by
-from luminary.engines._futures import FutureEngine
 from luminary.engines._pickling import pickled
-from luminary.engines._protocol import Died, EngineError, Late
-from luminary.engines._work import work
+from luminary.engines._protocol import Died, Done, Engine, EngineError, Late
+from luminary.engines._work import SetupError, work
 
 #: Bytes of a job that may be part of the function that Ray sends; what is larger belongs into its object store.
 _SMALL = 1_000_000
@@ -24,20 +24,28 @@ _START_WITHIN = 120.0
 _LOOK_EVERY = 1.0
 
 
-class RayEngine(FutureEngine):
+@dataclass
+class _Out:
+    """What is known of a task that is out."""
+
+    key: str
+    #: From when on a worker that ends has most likely ended a late task.
+    late_from: float = math.inf
+
+
+class RayEngine(Engine):
     """Tasks on the processors of a Ray cluster: that of ``ray.init``, or one of this machine if there is none."""
 
+    name = "Ray cluster"
+
     def __init__(self):
-        super().__init__()
         with needed_by("a Ray engine", "ray"):
             import ray
-        self.name = "Ray cluster"
         self._ray = ray
         if not ray.is_initialized():
             ray.init(include_dashboard=False, log_to_driver=False)
-        self._refs = {}
-        #: From when on a worker that ends has most likely ended a late task.
-        self._late_from = {}
+        #: By the reference to the task's result.
+        self._out = {}
         self._looked = 0.0
         self._n_slots = 1
 
@@ -59,50 +67,66 @@ class RayEngine(FutureEngine):
                 raise EngineError(f"the Ray cluster does not answer: {error}") from error
         return self._n_slots
 
-    def _send(self, task):
+    def submit(self, task):
         try:
             ref = self._work(task.kind, task.solutions, task.seeds, task.seconds)
         except Exception as error:
             raise EngineError(f"the Ray cluster takes no more work: {error}") from error
-        self._refs[task.key] = ref
-        return ref.future()
+        late_from = math.inf if task.seconds is None else time.monotonic() + task.seconds
+        self._out[ref] = _Out(task.key, late_from)
 
-    def submit(self, task):
-        super().submit(task)
-        if task.seconds is not None:
-            # The worker ends a late task by itself; here it only must not be waited for for ever.
-            self._late_from[task.key] = self._deadlines[task.key]
-            self._deadlines[task.key] += _START_WITHIN
+    def wait(self, timeout):
+        outcomes = [self._outcome(ref) for ref in self._ready(timeout)]
+        # The worker ends a late task by itself; here it only must not be waited for for ever.
+        too_late = time.monotonic() - _START_WITHIN
+        for ref in [ref for ref, out in self._out.items() if out.late_from <= too_late]:
+            self._ray.cancel(ref, force=True)
+            out = self._out.pop(ref)
+            outcomes.append(Died(out.key, "nothing was heard of it long after its time limit", deaths=0))
+        return outcomes
 
-    def _forget(self, key):
-        self._forgotten = self._refs.pop(key), self._late_from.pop(key, math.inf)
-        return super()._forget(key)
+    def _ready(self, timeout):
+        """References of the tasks that are done, at least one if it comes in time.
 
-    def _fault(self, key, error):
+        Futures would be told by the thread that also sends workers their next tasks, and that would wait for Python's lock.
+        """
+        try:
+            first, others = self._ray.wait(list(self._out), timeout=timeout)
+            if not first or not others:
+                return first
+            more, _ = self._ray.wait(others, num_returns=len(others), timeout=0)
+        except Exception as error:
+            raise EngineError(f"the {self.name} does not answer: {error}") from error
+        return first + more
+
+    def _outcome(self, ref):
+        out = self._out.pop(ref)
+        try:
+            answers, seconds = self._ray.get(ref)
+        except SetupError:
+            raise
+        except Exception as error:
+            return self._fault(out, error)
+        return Done(out.key, answers, seconds)
+
+    def _fault(self, out, error):
         exceptions = self._ray.exceptions
         if isinstance(error, exceptions.RayTaskError):
             # What the functions raise comes as an answer, so this is the way to them: a module that is not there, say.
             raise EngineError(f"the {self.name} could not run a task: {error.cause!r}") from error
-        _, late_from = self._forgotten
-        if isinstance(error, exceptions.WorkerCrashedError) and time.monotonic() >= late_from:
-            return Late(key)
+        if isinstance(error, exceptions.WorkerCrashedError) and time.monotonic() >= out.late_from:
+            return Late(out.key)
         if isinstance(error, (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError)):
-            return Died(key, f"its worker died: {type(error).__name__}")
+            return Died(out.key, f"its worker died: {type(error).__name__}")
         if not self._ray.is_initialized():
             raise EngineError("the Ray cluster is gone") from error
-        return Died(key, f"{type(error).__name__}: {error}", deaths=0)
-
-    def _give_up(self, key, future):
-        ref, _ = self._forgotten
-        self._ray.cancel(ref, force=True)
-        return Died(key, "nothing was heard of it long after its time limit", deaths=0)
+        return Died(out.key, f"{type(error).__name__}: {error}", deaths=0)
 
     def close(self):
         if self._ray.is_initialized():
-            for ref in self._refs.values():
+            for ref in self._out:
                 self._ray.cancel(ref, force=True)
-        self._refs.clear()
-        self._futures.clear()
+        self._out.clear()
 
 
 def _with(job):

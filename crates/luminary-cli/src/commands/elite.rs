@@ -38,7 +38,8 @@ pub(crate) fn replay(args: &ReplayArgs) -> Outcome {
     };
     let replay = evaluate_again(&config, &elite)?;
     if let Some((path, command)) = &picture {
-        render(command, &elite, path).map_err(|error| Failure::Message(error.to_string(), FAILED))?;
+        // Whoever waits for it can end it with Ctrl-C.
+        render(command, &elite, path, None).map_err(|error| Failure::Message(error.to_string(), FAILED))?;
     }
     if args.json {
         print_json(&json!({ "elite": elite, "replay": replay }))?;

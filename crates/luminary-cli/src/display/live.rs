@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use luminary_run::config::Goal;
 use luminary_run::driver::{Note, Progress, Watch};
+use luminary_run::load::Load;
 use luminary_run::stop::StopFlag;
 use terminal_size::{Height, Width, terminal_size_of};
 
@@ -36,18 +37,29 @@ pub(super) struct Live {
     last_frame: Option<Instant>,
     /// Lines of the last frame, above the cursor.
     n_drawn: usize,
+    frame: Frame,
+    /// How busy workers are, in words, if the run has workers.
+    load: Vec<String>,
+}
+
+/// What is drawn of a run, with the words about its workers between both.
+#[derive(Default)]
+struct Frame {
+    figures: Vec<String>,
+    picture: Vec<String>,
 }
 
 impl Live {
     pub(super) fn new(title: String, folder: &Path, start: u64, goal: Goal, stop: StopFlag) -> Self {
         let folder = folder.display().to_string();
         let (colours, pace) = (Colours::of_terminal(), Pace::default());
-        Self { title, folder, start, goal, stop, colours, pace, last_frame: None, n_drawn: 0 }
+        let frame = Frame { figures: vec![title.clone(), folder.clone()], picture: Vec::new() };
+        let (last_frame, n_drawn, load) = (None, 0, Vec::new());
+        Self { title, folder, start, goal, stop, colours, pace, last_frame, n_drawn, frame, load }
     }
 
-    fn draw(&mut self, progress: &Progress<'_>) {
-        let size = terminal_size_of(io::stderr()).map_or((80, 24), |(Width(w), Height(h))| (w.into(), h.into()));
-        let lines = self.frame(progress, size);
+    fn draw(&mut self) {
+        let lines: Vec<&String> = self.frame.figures.iter().chain(&self.load).chain(&self.frame.picture).collect();
         let mut text = String::from("\x1b[?25l\x1b[?7l");
         if self.n_drawn > 0 {
             // Back to the first line of the frame before.
@@ -63,8 +75,8 @@ impl Live {
         io::stderr().write_all(text.as_bytes()).ok();
     }
 
-    /// The lines of a frame for a terminal of `width` by `height` characters.
-    fn frame(&self, progress: &Progress<'_>, (width, height): (usize, usize)) -> Vec<String> {
+    /// A frame for a terminal of `width` by `height` characters.
+    fn frame(&self, progress: &Progress<'_>, (width, height): (usize, usize)) -> Frame {
         let scheduler = progress.scheduler;
         let stats = scheduler.result().stats();
         let (iteration, wanted) = (scheduler.iterations(), progress.iterations_wanted);
@@ -101,14 +113,24 @@ impl Live {
             lines.push(cells.collect::<String>().trim_end().to_owned());
         }
         // A line of air above the picture, and the one the cursor rests on.
-        let room = height.saturating_sub(lines.len() + 2);
+        let room = height.saturating_sub(lines.len() + self.load.len() + 2);
+        let mut picture = Vec::new();
         if room >= MIN_PICTURE_LINES && width > 2 * MIN_PICTURE_LINES {
             let max_width = (width - 1).min(MAX_PICTURE);
-            lines.push(String::new());
-            lines.extend(heatmap::lines(scheduler.result(), max_width, room.min(max_width / 2), self.colours));
+            picture.push(String::new());
+            picture.extend(heatmap::lines(scheduler.result(), max_width, room.min(max_width / 2), self.colours));
         }
-        lines
+        Frame { figures: lines, picture }
     }
+
+    fn is_due(&self) -> bool {
+        self.last_frame.is_none_or(|last| last.elapsed() >= FRAME)
+    }
+}
+
+/// Of the terminal, in characters.
+fn size() -> (usize, usize) {
+    terminal_size_of(io::stderr()).map_or((80, 24), |(Width(w), Height(h))| (w.into(), h.into()))
 }
 
 impl Watch for Live {
@@ -119,8 +141,19 @@ impl Watch for Live {
         if self.stop.is_requested() {
             return;
         }
-        if is_last || self.last_frame.is_none_or(|last| last.elapsed() >= FRAME) {
-            self.draw(progress);
+        if is_last || self.is_due() {
+            self.frame = self.frame(progress, size());
+            self.draw();
+            self.last_frame = Some(Instant::now());
+        }
+    }
+
+    fn busy(&mut self, load: &Load) {
+        let (width, _) = size();
+        let fits = |words: String| words.chars().take(width).collect();
+        self.load = [load.workers_in_words(), load.pace_in_words()].map(fits).to_vec();
+        if !self.stop.is_requested() && self.is_due() {
+            self.draw();
             self.last_frame = Some(Instant::now());
         }
     }
@@ -162,7 +195,8 @@ mod tests {
         live.pace.note(&progress);
         live.colours = Colours::None;
         for (width, height) in [(120, 50), (80, 24), (66, 24), (65, 24), (50, 20), (44, 10), (44, 3)] {
-            let lines = live.frame(&progress, (width, height));
+            let Frame { figures, picture } = live.frame(&progress, (width, height));
+            let lines = [figures, picture].concat();
             let text = lines.join("\n");
             for name in ["coverage", "best", "restarts", "evals/s", "time"] {
                 let at = text.find(name).unwrap_or_else(|| panic!("no {name} in\n{text}"));
@@ -171,5 +205,10 @@ mod tests {
             assert!(lines.iter().all(|line| line.chars().count() <= width), "{width} columns:\n{text}");
             assert!(lines.len() < height.max(8), "{width} x {height}:\n{text}");
         }
+        let without = live.frame(&progress, (80, 24)).picture.len();
+        live.last_frame = Some(Instant::now());
+        live.busy(&Load::of(4));
+        assert!(live.load[0].contains("4 workers") && live.load[1].contains("evals/s"), "{:?}", live.load);
+        assert!(live.frame(&progress, (80, 24)).picture.len() < without, "the picture makes room");
     }
 }

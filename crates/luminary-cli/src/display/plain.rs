@@ -1,28 +1,30 @@
-//! Lines for logs and pipes: one every tenth of the way, and at least one a minute.
+//! Lines for logs and pipes: one every tenth of the way, and at least one a minute, also in the middle of an iteration.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use luminary_run::config::Goal;
 use luminary_run::driver::{Note, Progress, Watch};
+use luminary_run::load::Load;
 
 use super::bar::Pace;
 use crate::numbers::{best_score, duration, grouped, rate, score};
 
-const SECONDS_BETWEEN: f64 = 60.0;
+const BETWEEN_LINES: Duration = Duration::from_secs(60);
 
 /// Writes lines to standard error.
 pub(super) struct Plain {
     pace: Pace,
     goal: Goal,
     last_tenth: Option<u64>,
-    last_seconds: f64,
+    last_line: Instant,
 }
 
 impl Plain {
     pub(super) fn new(title: &str, folder: &Path, start: u64, goal: Goal) -> Self {
         let from = if start > 0 { format!(" from iteration {}", grouped(start)) } else { String::new() };
         eprintln!("{title}{from} in {}", folder.display());
-        Self { pace: Pace::default(), goal, last_tenth: None, last_seconds: 0.0 }
+        Self { pace: Pace::default(), goal, last_tenth: None, last_line: Instant::now() }
     }
 }
 
@@ -32,11 +34,11 @@ impl Watch for Plain {
         let iteration = progress.scheduler.iterations();
         let tenth = 10 * iteration / progress.iterations_wanted.max(1);
         let last_tenth = *self.last_tenth.get_or_insert(10 * (iteration - 1) / progress.iterations_wanted.max(1));
-        if tenth <= last_tenth && progress.session_seconds - self.last_seconds < SECONDS_BETWEEN {
+        if tenth <= last_tenth && self.last_line.elapsed() < BETWEEN_LINES {
             return;
         }
         self.last_tenth = Some(tenth);
-        self.last_seconds = progress.session_seconds;
+        self.last_line = Instant::now();
         let stats = progress.scheduler.result().stats();
         let goal = self.goal;
         let [best, mean] = [stats.obj_max, stats.obj_mean].map(|value| value.map(|value| goal.turn(value)));
@@ -57,5 +59,12 @@ impl Watch for Plain {
 
     fn note(&mut self, note: &Note) {
         eprintln!("warning: {note}");
+    }
+
+    fn busy(&mut self, load: &Load) {
+        if self.last_line.elapsed() >= BETWEEN_LINES {
+            self.last_line = Instant::now();
+            eprintln!("{load}");
+        }
     }
 }

@@ -126,6 +126,8 @@ fn a_host_that_dies_and_comes_back_is_told_and_changes_no_bit() {
     (0..3).for_each(|worker| lab.wait_for(&format!("asked-{worker}")));
     network.crash("node2");
     forget_requests(&lab);
+    // Whoever runs this must hear of it now, and not when the iteration ends.
+    lab.wait_for("run/evaluator.log");
     network.boot("node2");
     (1..3).for_each(|worker| lab.wait_for(&format!("asked-{worker}")));
     fs::remove_file(lab.path("hold")).unwrap();

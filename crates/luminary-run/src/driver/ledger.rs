@@ -91,6 +91,11 @@ impl Ledger {
         self.pages().iteration = iteration;
     }
 
+    /// Iterations done.
+    pub(super) fn iteration(&self) -> u64 {
+        self.pages().iteration
+    }
+
     /// Where the measures were until now.
     pub fn measures_seen(&self) -> MeasuresSeen {
         self.pages().measures_seen.clone()

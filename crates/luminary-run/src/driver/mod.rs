@@ -1,6 +1,7 @@
 //! The driver: runs the engine, keeps the run folder up to date, and stops when asked to.
 
 mod broadcast;
+mod desk;
 mod ledger;
 mod memoir;
 mod recorder;
@@ -9,7 +10,7 @@ mod results;
 mod told;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use luminary::problem::{Evaluate, EvaluateError};
 use luminary::scheduler::{self, Scheduler, Threads};
@@ -23,10 +24,12 @@ use crate::export;
 use crate::external::Crew;
 use crate::folder::live::clear_live;
 use crate::folder::{CheckpointFileError, JOURNAL, Manifest, MeasuresSeen, MetricsRow, RunFolder, SUMMARY, State};
+use crate::load::Load;
 use crate::start::Elites;
 use crate::stop::StopFlag;
 use crate::summary::Summary;
 pub use broadcast::{Broadcast, Moment, Wish};
+use desk::Desk;
 pub use ledger::{FirstBatch, InARow, Ledger, Watched};
 use recorder::Recorder;
 pub(crate) use restore::begin;
@@ -90,6 +93,9 @@ pub trait Watch: Send {
 
     /// Something worth telling.
     fn note(&mut self, _note: &Note) {}
+
+    /// How busy the workers are that evaluate for this run, a few times a second while they do.
+    fn busy(&mut self, _load: &Load) {}
 }
 
 /// Watches nothing.
@@ -284,21 +290,29 @@ impl Run {
         let ledger =
             Ledger::new(Arc::clone(&self.place.failures), iteration, seen).with_stopwatch(self.place.stopwatch.clone());
         ledger.expect_values(first_batch, InARow::Elsewhere);
+        let desk = Desk::new(&self.folder, ledger.clone(), watch);
         let mut recorder =
-            Recorder::new(&self.config, &self.folder, log, ledger, iteration, self.seconds_before, stop, watch);
+            Recorder::new(&self.config, &self.folder, log, ledger, iteration, self.seconds_before, stop, &desk);
         if let Some(flag) = evaluator.interrupt_flag() {
             stop.interrupt(flag);
         }
         let threads = self.config.run.threads;
-        let outcome = if threads <= 1 {
-            self.scheduler.set_threads(Threads::One);
-            drive(&mut self.scheduler, evaluator.as_mut(), &mut recorder)
-        } else {
-            self.scheduler.set_threads(Threads::Pool);
+        let scheduler = &mut self.scheduler;
+        let outcome = std::thread::scope(|scope| {
+            // Closed when this ends, however it does; then the listener ends, too.
+            let (_running, is_running) = mpsc::channel();
+            let desk = &desk;
+            let news = &self.place.news;
+            scope.spawn(move || desk.listen(news, &is_running));
+            if threads <= 1 {
+                scheduler.set_threads(Threads::One);
+                return drive(scheduler, evaluator.as_mut(), &mut recorder);
+            }
+            scheduler.set_threads(Threads::Pool);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let pool = pool.map_err(|error| RunError::Threads { threads, message: error.to_string() })?;
-            pool.install(|| drive(&mut self.scheduler, evaluator.as_mut(), &mut recorder))
-        };
+            pool.install(|| drive(scheduler, evaluator.as_mut(), &mut recorder))
+        });
         let failure = match outcome {
             Ok(()) | Err(RunError::Evaluate(EvaluateError::Stopped)) => None,
             // What was told is kept; the batch in progress is part of the checkpoint and is evaluated again.
@@ -340,12 +354,12 @@ fn move_workers(problem: &mut ProblemConfig, crew: Crew) -> Result<(), RunError>
 fn drive(
     scheduler: &mut Scheduler,
     evaluator: &mut (dyn Evaluate + Send),
-    recorder: &mut Recorder<'_>,
+    recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), RunError> {
     let n_iterations = recorder.config.run.iterations.saturating_sub(scheduler.iterations());
     let ledger = recorder.ledger.clone();
     let ended = scheduler.run_with(&mut ledger.watch(evaluator), n_iterations, recorder);
-    recorder.record_notes(scheduler.iterations())?;
+    recorder.record_notes()?;
     recorder.check_failure_log()?;
     ended.map_err(|error| match error {
         scheduler::RunError::Call(source) => RunError::Call { iteration: scheduler.iterations(), source },

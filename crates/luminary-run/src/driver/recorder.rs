@@ -1,6 +1,5 @@
 //! What happens after each iteration: metrics, checkpoints, display, and the look at the stop flag.
 
-use std::cmp::Ordering;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::thread::JoinHandle;
@@ -10,17 +9,15 @@ use luminary::archive::Acceptance;
 use luminary::scheduler::{Observer, Scheduler};
 
 use super::broadcast::{Broadcast, Moment, Wish};
-use super::{Ledger, Note, Progress, Watch};
+use super::desk::Desk;
+use super::{Ledger, Note, Progress};
 use crate::config::RunConfig;
 use crate::error::RunError;
-use crate::folder::{CheckpointMeta, FAULTS, METRICS, MetricsLog, MetricsRow, Origin, RunFolder};
+use crate::folder::{CheckpointMeta, METRICS, MetricsLog, MetricsRow, Origin, RunFolder};
 use crate::stop::StopFlag;
 
-/// What goes wrong with an evaluator may go wrong a million times.
-const MAX_FAULTS_SHOWN: usize = 5;
-
 /// Records a run. Checkpoints are compressed and written by another thread while the run goes on.
-pub(super) struct Recorder<'a> {
+pub(super) struct Recorder<'a, 'w> {
     pub(super) config: &'a RunConfig,
     folder: &'a RunFolder,
     log: MetricsLog,
@@ -33,18 +30,15 @@ pub(super) struct Recorder<'a> {
     last_checkpoint: Instant,
     pending: Option<JoinHandle<Result<(), RunError>>>,
     stop: &'a StopFlag,
-    watch: &'a mut dyn Watch,
+    desk: &'a Desk<'w>,
     broadcast: Broadcast,
-    faults_path: PathBuf,
-    /// Notes about the evaluator that were shown.
-    n_faults_shown: usize,
     /// What ended the run, if recording did.
     pub(super) error: Option<RunError>,
 }
 
-impl Observer for Recorder<'_> {
+impl Observer for Recorder<'_, '_> {
     fn iteration_done(&mut self, scheduler: &Scheduler) -> ControlFlow<()> {
-        let noted = self.record_notes(scheduler.iterations() - 1).and_then(|()| self.check_failure_log());
+        let noted = self.record_notes().and_then(|()| self.check_failure_log());
         match noted.and_then(|()| self.record(scheduler)) {
             Ok(()) if self.stop.is_requested() => ControlFlow::Break(()),
             Ok(()) => ControlFlow::Continue(()),
@@ -56,13 +50,13 @@ impl Observer for Recorder<'_> {
     }
 }
 
-impl Drop for Recorder<'_> {
+impl Drop for Recorder<'_, '_> {
     fn drop(&mut self) {
         self.broadcast.end(self.folder);
     }
 }
 
-impl<'a> Recorder<'a> {
+impl<'a, 'w> Recorder<'a, 'w> {
     /// Records a run that has come to this iteration in this many seconds.
     #[expect(clippy::too_many_arguments, reason = "it is made in one place, from what that place has")]
     pub(super) fn new(
@@ -73,7 +67,7 @@ impl<'a> Recorder<'a> {
         iteration: u64,
         seconds: f64,
         stop: &'a StopFlag,
-        watch: &'a mut dyn Watch,
+        desk: &'a Desk<'w>,
     ) -> Self {
         Self {
             config,
@@ -88,10 +82,8 @@ impl<'a> Recorder<'a> {
             last_checkpoint: Instant::now(),
             pending: None,
             stop,
-            watch,
+            desk,
             broadcast: Broadcast::default(),
-            faults_path: folder.file(FAULTS),
-            n_faults_shown: 0,
             error: None,
         }
     }
@@ -125,7 +117,7 @@ impl<'a> Recorder<'a> {
         if self.broadcast.look(now, self.folder, &moment) == Wish::Stop {
             self.stop.request();
         }
-        self.watch.iteration(&Progress {
+        self.desk.iteration(&Progress {
             scheduler,
             iterations_wanted: run.iterations,
             seconds,
@@ -158,7 +150,7 @@ impl<'a> Recorder<'a> {
     /// Waits for the checkpoint that is being written; if it fails, the run can go on without.
     pub(super) fn wait_for_checkpoint(&mut self) {
         if let Err(error) = self.finish_checkpoint() {
-            self.watch.note(&Note::CheckpointFailed(error));
+            self.desk.note(&Note::CheckpointFailed(error));
         }
     }
 
@@ -171,28 +163,9 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Appends what went wrong with the evaluator to its log; the first few are shown too.
-    pub(super) fn record_notes(&mut self, iteration: u64) -> Result<(), RunError> {
-        let notes = self.ledger.take_notes();
-        if notes.is_empty() {
-            return Ok(());
-        }
-        let append = |notes: &[String]| {
-            let length = std::fs::metadata(&self.faults_path).map_or(0, |log| log.len());
-            let mut file = self.folder.disk().open_log(&self.faults_path, length)?;
-            let mut lines = notes.iter().map(|note| format!("iteration {}: {note}\n", iteration + 1));
-            lines.try_for_each(|line| file.append_line(line.as_bytes()))
-        };
-        append(&notes).map_err(RunError::io("append to", &self.faults_path))?;
-        for note in notes {
-            match self.n_faults_shown.cmp(&MAX_FAULTS_SHOWN) {
-                Ordering::Less => self.watch.note(&Note::Evaluator(note)),
-                Ordering::Equal => self.watch.note(&Note::MoreFaults(self.faults_path.clone())),
-                Ordering::Greater => {}
-            }
-            self.n_faults_shown += 1;
-        }
-        Ok(())
+    /// Writes down what went wrong with the evaluator.
+    pub(super) fn record_notes(&mut self) -> Result<(), RunError> {
+        self.desk.record(self.ledger.take_notes())
     }
 
     /// That rows without a value could be written down.
@@ -215,7 +188,7 @@ impl<'a> Recorder<'a> {
         let archive = scheduler.archive();
         if let (true, Acceptance::Soft { min_f, .. }) = (archive.is_empty(), scheduler.config().archive.acceptance) {
             let min_f = self.config.goal().turn(min_f);
-            self.watch.note(&Note::NothingAccepted { min_f });
+            self.desk.note(&Note::NothingAccepted { min_f });
         }
     }
 }

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 pub use find::find;
-pub use render::{RenderError, render};
+pub use render::{RenderError, RenderLimits, render};
 pub use replay::{Difference, Replay, replay};
 
 use crate::config::Goal;

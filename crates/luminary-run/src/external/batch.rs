@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::config::{ExternalConfig, OnFailure, Shape};
 use super::error::ExternalError;
-use super::report::{EvaluationReport, Fault, HostEvent, RowFailure, WorkerEvent};
+use super::report::{EvaluationReport, Fault, HostEvent, Listener, RowFailure, WorkerEvent};
 use super::wire::{Answer, Wanted};
+use crate::load::Load;
 use crate::patience::Patience;
 
 /// Rows that are evaluated together.
@@ -40,8 +41,7 @@ pub(super) struct Batch<'a> {
     in_a_row: InARow,
     report: EvaluationReport,
     fatal: Option<ExternalError>,
-    /// Hears of each row that has failed for good, when it has.
-    on_failure: &'a mut dyn FnMut(&RowFailure),
+    listener: &'a mut dyn Listener,
 }
 
 /// What went wrong since the last good evaluation, over all batches.
@@ -75,7 +75,7 @@ impl<'a> Batch<'a> {
         shape: Shape,
         in_a_row: InARow,
         buffers: Buffers<'a>,
-        on_failure: &'a mut dyn FnMut(&RowFailure),
+        listener: &'a mut dyn Listener,
     ) -> Result<Self, ExternalError> {
         let n_rows = buffers.objectives.len();
         buffers.check_lengths(shape, config.extras.width())?;
@@ -91,7 +91,7 @@ impl<'a> Batch<'a> {
             in_a_row,
             report,
             fatal: None,
-            on_failure,
+            listener,
         };
         batch.buffers.fill_with_nan();
         let mut good_rows = Vec::with_capacity(n_rows);
@@ -131,6 +131,21 @@ impl<'a> Batch<'a> {
     /// Whether rows are left to settle.
     pub(super) fn is_open(&self) -> bool {
         self.n_open > 0 && self.fatal.is_none()
+    }
+
+    /// Rows, and how many of them are settled.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        (self.report.n_rows, self.report.n_rows - self.n_open)
+    }
+
+    /// Rows without a value until now.
+    pub(super) fn failures(&self) -> &[RowFailure] {
+        &self.report.failures
+    }
+
+    /// Says how busy the workers are.
+    pub(super) fn tell_load(&mut self, load: &Load) {
+        self.listener.busy(load);
     }
 
     pub(super) fn is_fatal(&self) -> bool {
@@ -199,6 +214,7 @@ impl<'a> Batch<'a> {
 
     /// A host was lost or came back.
     pub(super) fn host_changed(&mut self, event: HostEvent) {
+        self.listener.host_changed(&event);
         self.report.host_events.push(event);
     }
 
@@ -265,7 +281,7 @@ impl<'a> Batch<'a> {
         self.n_open -= 1;
         let output = event.as_ref().map_or(Vec::new(), |event| event.stderr.clone());
         let failure = RowFailure { row, fault: fault.clone(), output };
-        (self.on_failure)(&failure);
+        self.listener.row_failed(&failure);
         match self.config.on_failure {
             OnFailure::Skip => {
                 let counted = self.in_a_row.rows.note_failure(|| format!("the evaluator {fault}"));

@@ -15,12 +15,16 @@ use super::files::{FilesWorker, WorkRoot};
 use super::host_state::HostState;
 use super::hosts::host_of;
 use super::json_lines::JsonLinesWorker;
-use super::report::{EvaluationReport, RowFailure};
+use super::report::{EvaluationReport, Listener};
 use super::transcript::Transcript;
 use super::worker::Worker;
+use crate::load::Load;
 
 /// The longest sleep, so that the stop flag is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+
+/// Between two words about how busy the workers are.
+const LOAD_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long processes may take to end by themselves once they are told that there is no more work.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -37,6 +41,7 @@ pub struct ExternalEvaluator {
     in_a_row: InARow,
     /// What happened while the workers were started, to be told with the first batch.
     at_start: EvaluationReport,
+    load: Load,
     /// Those of the last batch, row by row.
     extras: Vec<f64>,
     stop: Arc<AtomicBool>,
@@ -144,8 +149,9 @@ impl ExternalEvaluator {
             }
         };
         let in_a_row = InARow::new(&config);
-        let mut evaluator =
-            Self { config, shape, workers, in_a_row, at_start: EvaluationReport::default(), extras: Vec::new(), stop };
+        let load = Load::of(workers.len());
+        let at_start = EvaluationReport::default();
+        let mut evaluator = Self { config, shape, workers, in_a_row, at_start, load, extras: Vec::new(), stop };
         evaluator.say_hello()?;
         Ok(evaluator)
     }
@@ -166,12 +172,12 @@ impl ExternalEvaluator {
         measures: &mut [f64],
         jacobians: Option<&mut [f64]>,
     ) -> Result<EvaluationReport, ExternalError> {
-        let (result, report) = self.evaluate_told(solutions, None, objectives, measures, jacobians, &mut |_| ());
+        let (result, report) = self.evaluate_told(solutions, None, objectives, measures, jacobians, &mut ());
         result.map(|()| report)
     }
 
-    /// Like [`evaluate`](Self::evaluate), but says of each row that has failed for good when it has, and what happened
-    /// also if the batch ends with an error. With seeds, the program is sent one for each solution.
+    /// Like [`evaluate`](Self::evaluate), but a listener hears of what happens when it does, and the report is there also if
+    /// the batch ends with an error. With seeds, the program is sent one for each solution.
     pub fn evaluate_told(
         &mut self,
         solutions: &[f64],
@@ -179,7 +185,7 @@ impl ExternalEvaluator {
         objectives: &mut [f64],
         measures: &mut [f64],
         jacobians: Option<&mut [f64]>,
-        on_failure: &mut dyn FnMut(&RowFailure),
+        listener: &mut dyn Listener,
     ) -> (Result<(), ExternalError>, EvaluationReport) {
         let offers_jacobian = match &self.workers {
             Workers::JsonLines(workers) => !workers.iter().any(|worker| !worker.is_out() && worker.lacks_jacobian()),
@@ -193,7 +199,8 @@ impl ExternalEvaluator {
         extras.resize(objectives.len() * config.extras.width(), f64::NAN);
         let buffers = Buffers { solutions, seeds, objectives, measures, extras: &mut extras, jacobians };
         let in_a_row = std::mem::replace(&mut self.in_a_row, InARow::new(&config));
-        let mut batch = match Batch::new(&config, self.shape, in_a_row, buffers, on_failure) {
+        self.at_start.host_events.iter().for_each(|event| listener.host_changed(event));
+        let mut batch = match Batch::new(&config, self.shape, in_a_row, buffers, listener) {
             Ok(batch) => batch,
             Err(error) => return (Err(error), EvaluationReport::default()),
         };
@@ -232,7 +239,7 @@ impl ExternalEvaluator {
             extras: &mut [],
             jacobians: None,
         };
-        let nobody = &mut |_: &RowFailure| ();
+        let nobody: &mut dyn Listener = &mut ();
         let mut batch = Batch::new(&config, self.shape, InARow::new(&config), buffers, nobody)?;
         let is_settled = |worker: &&mut dyn Worker| worker.is_ready() || worker.is_out() || worker.is_away();
         self.drive(&mut batch, |workers, batch| !batch.is_fatal() && !workers.iter().all(is_settled));
@@ -253,6 +260,7 @@ impl ExternalEvaluator {
         let mut is_due = vec![true; workers.len()];
         let patience = Duration::from_secs_f64(self.config.host_patience);
         let mut gone_since = None;
+        let mut books = Books::default();
         while goes_on(&workers, batch) {
             if self.stop.load(Ordering::Relaxed) {
                 return batch.end_with(ExternalError::Stopped);
@@ -272,6 +280,7 @@ impl ExternalEvaluator {
                 return batch.end_with(nobody_there(&workers, Some(self.config.host_patience)));
             }
             hand_out(&mut workers, batch);
+            books.enter(&mut self.load, now, &workers, batch);
             if !goes_on(&workers, batch) {
                 return;
             }
@@ -297,7 +306,44 @@ impl Drop for ExternalEvaluator {
     }
 }
 
+/// What of a batch under way was entered in the account of how busy workers are.
+#[derive(Default)]
+struct Books {
+    n_settled: usize,
+    n_failures: usize,
+    told: Option<Instant>,
+}
+
+impl Books {
+    fn enter(&mut self, load: &mut Load, now: Instant, workers: &[&mut dyn Worker], batch: &mut Batch<'_>) {
+        let n_ready = workers.iter().filter(|worker| worker.is_ready()).count();
+        let n_busy = workers.iter().filter(|worker| worker.n_rows_out() > 0).count();
+        load.look(now, n_ready, n_busy);
+        load.n_rows_out = workers.iter().map(|worker| worker.n_rows_out()).sum();
+        let (n_rows, n_settled) = batch.counts();
+        load.n_batch_rows = n_rows;
+        load.n_batch_settled = n_settled;
+        load.n_rows += (n_settled - self.n_settled) as u64;
+        self.n_settled = n_settled;
+        for failure in &batch.failures()[self.n_failures..] {
+            *load.failures.entry(failure.fault.kind().to_string()).or_default() += 1;
+        }
+        self.n_failures = batch.failures().len();
+        if self.told.is_none_or(|told| now.saturating_duration_since(told) >= LOAD_INTERVAL) {
+            self.told = Some(now);
+            batch.tell_load(load);
+        }
+    }
+}
+
 impl Workers {
+    fn len(&self) -> usize {
+        match self {
+            Self::JsonLines(workers) => workers.len(),
+            Self::Files(workers) => workers.len(),
+        }
+    }
+
     fn as_dyn(&mut self) -> Vec<&mut dyn Worker> {
         match self {
             Self::JsonLines(workers) => workers.iter_mut().map(|worker| worker as _).collect(),

@@ -263,6 +263,10 @@ impl Worker for FilesWorker {
         None
     }
 
+    fn n_rows_out(&self) -> usize {
+        usize::from(self.running.is_some())
+    }
+
     fn fits(&self, _job: &Job) -> bool {
         self.running.is_none() && self.not_before.is_none_or(|time| Instant::now() >= time)
     }

@@ -13,7 +13,7 @@ use super::launch;
 use super::lines::without_mark;
 use super::live::{Live, Request, take_answer};
 use super::process::{self, LIVENESS_INTERVAL, Process, Stream};
-use super::report::{Fault, HostEvent, TimeLimit, WorkerEvent, cut};
+use super::report::{Fault, HostEvent, WorkerEvent};
 use super::signs::Signs;
 use super::transcript::Transcript;
 use super::wire::{self, Answer};
@@ -168,6 +168,12 @@ impl JsonLinesWorker {
             live.stage = Stage::Connected;
             host.reach();
         }
+        if live.overdue.is_some() {
+            let Some(fault) = live.why_overdue(now) else { return Ok(()) };
+            let is_unflushed = matches!(fault, Fault::Unflushed { .. });
+            self.flushing = if is_unflushed { Flushing::Missing } else { Flushing::Works };
+            return Err(live.with_half_a_line(fault));
+        }
         let limit = live.line_limit(&self.config, self.shape);
         let Live { process, lines, in_flight, has_said_hello, owing_since, .. } = live;
         let stream = process.read_stdout(|bytes| {
@@ -202,30 +208,22 @@ impl JsonLinesWorker {
         })?;
         match stream {
             Stream::Closed => Err(live.closing_fault()),
-            Stream::Open => live.check_time(now, &self.config),
-        }
-    }
-
-    /// Why a process is out of time. To find out takes a moment, which is spent once.
-    fn explained(&mut self, seconds: f64, limit: TimeLimit, live: &mut Live) -> Fault {
-        if self.flushing == Flushing::Unknown {
-            self.flushing = if live.answers_once_closed() { Flushing::Missing } else { Flushing::Works };
-        }
-        let line = String::from_utf8_lossy(live.lines.rest()).trim().to_owned();
-        match self.flushing {
-            Flushing::Missing => Fault::Unflushed { seconds, limit },
-            Flushing::Unknown | Flushing::Works if line.is_empty() => Fault::TimedOut { seconds, limit },
-            Flushing::Unknown | Flushing::Works => Fault::Unfinished { seconds, limit, line: cut(&line) },
+            Stream::Open => match (live.check_time(now, &self.config), self.flushing) {
+                (Err(Fault::TimedOut { seconds, limit }), Flushing::Unknown) => {
+                    live.close_to_find_out(seconds, limit, now);
+                    Ok(())
+                }
+                (Err(Fault::TimedOut { seconds, limit }), Flushing::Missing) => {
+                    Err(Fault::Unflushed { seconds, limit })
+                }
+                (checked, _) => checked.map_err(|fault| live.with_half_a_line(fault)),
+            },
         }
     }
 
     /// Ends this process and hands back what it had in hand.
     fn fail(&mut self, fault: Fault, now: Instant, batch: &mut Batch<'_>) {
         let Some(mut live) = self.live.take() else { return };
-        let fault = match fault {
-            Fault::TimedOut { seconds, limit } => self.explained(seconds, limit, &mut live),
-            fault => fault,
-        };
         if self.host.is_none() {
             // Whatever it has written until then is read below.
             let _ = live.process.kill();
@@ -295,8 +293,14 @@ impl Worker for JsonLinesWorker {
         !self.is_ready() && self.host.as_ref().is_some_and(HostState::is_lost)
     }
 
+    fn n_rows_out(&self) -> usize {
+        let requests = self.live.iter().flat_map(|live| &live.in_flight);
+        requests.map(|request| request.job.rows.len()).sum()
+    }
+
     fn fits(&self, job: &Job) -> bool {
-        let Some(live) = self.live.as_ref().filter(|live| live.has_said_hello) else { return false };
+        let can_answer = |live: &&Live| live.has_said_hello && live.overdue.is_none();
+        let Some(live) = self.live.as_ref().filter(can_answer) else { return false };
         let is_alone = live.in_flight.iter().any(|request| request.job.alone);
         live.in_flight.is_empty() || (!job.alone && !is_alone && live.in_flight.len() < self.config.requests_in_flight)
     }
@@ -329,6 +333,7 @@ impl Worker for JsonLinesWorker {
             (None, _) if self.out.is_some() => None,
             (None, None) => Some(self.not_before),
             (None, Some(host)) => host.next_try(self.not_before),
+            (Some(Live { overdue: Some(overdue), .. }), _) => Some(overdue.until),
             (Some(live), host) => {
                 let look = live.last_look + LIVENESS_INTERVAL;
                 // A host that is late is looked at until it is known whose fault it is.

@@ -7,7 +7,7 @@ use super::batch::{Batch, Job};
 use super::config::{ExternalConfig, Shape};
 use super::host_state::Stage;
 use super::lines::LineBuffer;
-use super::process::{LIVENESS_INTERVAL, Process};
+use super::process::{LIVENESS_INTERVAL, Process, Stream};
 use super::report::{Fault, TimeLimit, cut};
 use super::signs::SILENCE;
 use super::wire::Answer;
@@ -16,8 +16,8 @@ use super::wire::Answer;
 const GRACE: Duration = Duration::from_millis(200);
 /// The same for a launcher, which has to close a session first.
 const SESSION_GRACE: Duration = Duration::from_secs(1);
-/// How long a process that is out of time may take to write what it owes once its input is closed.
-const FLUSH_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a process that is out of time may take to write what it owes once its input is closed. Nobody else waits for it.
+const FLUSH_PATIENCE: Duration = Duration::from_secs(3);
 /// The longest hello.
 const MAX_HELLO_BYTES: usize = 1 << 16;
 
@@ -36,6 +36,17 @@ pub(super) struct Live {
     pub(super) last_look: Instant,
     /// The process has ended, but what it wrote before is still to be read.
     pub(super) has_ended: bool,
+    /// It is out of time, and its input was closed to find out why.
+    pub(super) overdue: Option<Overdue>,
+}
+
+/// A process that is out of time and may have answered long before, into a buffer of its own. Such a buffer is written when the
+/// program ends, which it does when its input is closed.
+pub(super) struct Overdue {
+    seconds: f64,
+    limit: TimeLimit,
+    /// Until when a line may come.
+    pub(super) until: Instant,
 }
 
 /// When a process is out of time, how many seconds it had, and by which setting.
@@ -65,6 +76,7 @@ impl Live {
             owing_since: now,
             last_look: now,
             has_ended: false,
+            overdue: None,
         }
     }
 
@@ -84,8 +96,11 @@ impl Live {
         }
     }
 
-    /// When the process is out of time, if it owes anything.
+    /// When the process is out of time, if it owes anything and nobody has noticed yet.
     pub(super) fn deadline(&self, config: &ExternalConfig) -> Option<Deadline> {
+        if self.overdue.is_some() {
+            return None;
+        }
         let (time, limit) = match (self.has_said_hello, self.in_flight.first()) {
             (false, _) => (Duration::from_secs_f64(config.start_time_limit), TimeLimit::Start),
             (true, Some(request)) => config.limit_for(request.job.rows.len()),
@@ -94,17 +109,31 @@ impl Live {
         Some(Deadline { at: self.owing_since.checked_add(time)?, seconds: time.as_secs_f64(), limit })
     }
 
-    /// Whether a process that is out of time writes a whole line as soon as its input is closed. Then it had answered
-    /// long before, into a buffer of its own.
-    pub(super) fn answers_once_closed(&mut self) -> bool {
+    /// Closes the input of a process that is out of time, to see whether it answers then.
+    pub(super) fn close_to_find_out(&mut self, seconds: f64, limit: TimeLimit, now: Instant) {
         self.process.close_stdin();
-        self.process.await_end(FLUSH_PATIENCE);
+        self.overdue = Some(Overdue { seconds, limit, until: now + FLUSH_PATIENCE });
+    }
+
+    /// Why a process is out of time whose input was closed to find out, once it is known.
+    pub(super) fn why_overdue(&mut self, now: Instant) -> Option<Fault> {
+        let Overdue { seconds, limit, until } = *self.overdue.as_ref()?;
         let mut has_line = false;
-        let read = self.process.read_stdout(|bytes| {
+        let Ok(stream) = self.process.read_stdout(|bytes| {
             has_line |= bytes.contains(&b'\n');
             Ok::<(), Infallible>(())
         });
-        read.is_ok() && has_line
+        if has_line {
+            return Some(Fault::Unflushed { seconds, limit });
+        }
+        (stream == Stream::Closed || now >= until).then_some(Fault::TimedOut { seconds, limit })
+    }
+
+    /// The same fault, with the half of a line that a process that is out of time has written.
+    pub(super) fn with_half_a_line(&self, fault: Fault) -> Fault {
+        let Fault::TimedOut { seconds, limit } = fault else { return fault };
+        let line = String::from_utf8_lossy(self.lines.rest()).trim().to_owned();
+        if line.is_empty() { fault } else { Fault::Unfinished { seconds, limit, line: cut(&line) } }
     }
 
     /// Notices a process that is out of time, a host that is silent, and a process that has ended while its children keep

@@ -51,7 +51,7 @@ pub use extras::Extras;
 pub(crate) use extras::MAX_NUMBERS;
 pub use hosts::{Crew, Host, NotAHost, read_hosts};
 pub(crate) use hosts::{HOST_WORDS, n_workers};
-pub use report::{EvaluationReport, Fault, FaultKind, HostEvent, RowFailure, TimeLimit, WorkerEvent};
+pub use report::{EvaluationReport, Fault, FaultKind, HostEvent, Listener, RowFailure, TimeLimit, WorkerEvent};
 pub use transcript::{Entry, Transcript};
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) use wire::fuzz::targets as fuzz_targets;

@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 use serde::Serialize;
 
 use crate::folder::Durations;
+use crate::load::Load;
 use crate::text::visible;
 
 /// Worker events kept for one batch; further ones are only counted.
@@ -57,6 +58,21 @@ impl EvaluationReport {
         }
     }
 }
+
+/// Hears of what happens while a batch is under way.
+pub trait Listener {
+    /// A row has failed for good.
+    fn row_failed(&mut self, _failure: &RowFailure) {}
+
+    /// A host was lost or came back; that of the start is told with the first batch.
+    fn host_changed(&mut self, _event: &HostEvent) {}
+
+    /// How busy the workers are; called a few times a second.
+    fn busy(&mut self, _load: &Load) {}
+}
+
+/// Hears nothing.
+impl Listener for () {}
 
 /// A row that failed for good.
 #[derive(Clone, Debug, PartialEq)]

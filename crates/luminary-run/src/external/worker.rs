@@ -31,6 +31,9 @@ pub(super) trait Worker {
         false
     }
 
+    /// Rows that it has in hand.
+    fn n_rows_out(&self) -> usize;
+
     /// Whether the worker can take this job now.
     fn fits(&self, job: &Job) -> bool;
 

@@ -8,6 +8,8 @@ use super::metrics::{MetricsLog, MetricsRow, complete_rows};
 
 /// Bytes that are read of a longer log: a hundred lines or more.
 const TAIL: u64 = 64 * 1024;
+/// A log of this many bytes whose end does not read is not read from its beginning.
+const MAX_WHOLE: u64 = 256 << 20;
 
 impl MetricsLog {
     /// The last complete lines of a log, without reading all of it; none if there is no log.
@@ -29,8 +31,8 @@ impl MetricsLog {
         file.take(TAIL).read_to_end(&mut bytes)?;
         // The first line is cut, and does not read.
         let rows: Vec<_> = complete_rows(&bytes).map(|(row, _)| row).collect();
-        // A line may be longer than the tail, or damaged.
-        if rows.is_empty() { Self::read(path) } else { Ok(rows) }
+        // A line may be longer than the tail, or damaged. Of a log that is much longer nothing would be found by reading all.
+        if rows.is_empty() && length <= MAX_WHOLE { Self::read(path) } else { Ok(rows) }
     }
 }
 
@@ -39,6 +41,15 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn a_huge_file_that_is_no_log_is_not_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("metrics.jsonl");
+        // More than any machine has memory, and nothing on the disk.
+        File::create(&path).unwrap().set_len(1 << 43).unwrap();
+        assert!(MetricsLog::read_tail(&path).unwrap().is_empty());
+    }
 
     #[test]
     fn the_tail_of_a_log_ends_as_the_log_does() {

@@ -119,7 +119,7 @@ fn a_parameter_file_holds_the_seed() {
     let mut evaluator = ExternalEvaluator::start(&config, SHAPE).unwrap();
     let mut objectives = [0.0; 2];
     let (result, _) =
-        evaluator.evaluate_told(&[0.5; 6], Some(&[11, 12]), &mut objectives, &mut [0.0; 4], None, &mut |_| ());
+        evaluator.evaluate_told(&[0.5; 6], Some(&[11, 12]), &mut objectives, &mut [0.0; 4], None, &mut ());
     result.unwrap();
     assert_eq!(objectives, [11.0, 12.0]);
 }

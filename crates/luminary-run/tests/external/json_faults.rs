@@ -77,6 +77,32 @@ fn keeps_sending_empty_lines_instead_of_an_answer() {
 }
 
 #[test]
+fn others_go_on_while_it_is_found_out_why_one_is_out_of_time() {
+    // The first answers when its input was closed and the second has had three further requests since.
+    let program = Program::python(
+        r#"
+say_hello()
+n_since = 0
+for request in requests():
+    if os.environ["LUMINARY_WORKER"] == "0":
+        sys.stdin.read()
+        open("closed", "w")
+        while not os.path.exists("further"): time.sleep(0.005)
+    elif os.path.exists("closed"):
+        n_since += 1
+        if n_since == 3: open("further", "w")
+    else:
+        time.sleep(0.05)
+    answer(request, results(request))
+"#,
+    );
+    let settings = ExternalConfig { workers: 2, rows_per_request: Some(1), requests_in_flight: 1, ..program.config() };
+    let config = ExternalConfig { time_limit: 2.0, retries: 0, ..settings };
+    let report = Trial::new(400, &[]).run_with(&config).unwrap();
+    assert!(report.events[0].to_string().contains("does not flush"), "{report:?}");
+}
+
+#[test]
 fn closes_its_input_and_stays() {
     let settings = ExternalConfig { request_time_limit: Some(3.0), ..Default::default() };
     let program = Program::stumbling("os.close(0)\ntime.sleep(1000)");

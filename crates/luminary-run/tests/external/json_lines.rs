@@ -90,7 +90,7 @@ fn each_solution_comes_with_its_seed_whoever_evaluates_it_and_however_often() {
         let mut evaluator = ExternalEvaluator::start(&config, SHAPE).unwrap();
         let mut objectives = [0.0; 12];
         let (result, _) =
-            evaluator.evaluate_told(&[0.5; 36], Some(&seeds), &mut objectives, &mut [0.0; 24], None, &mut |_| ());
+            evaluator.evaluate_told(&[0.5; 36], Some(&seeds), &mut objectives, &mut [0.0; 24], None, &mut ());
         result.unwrap();
         let expected: Vec<f64> = seeds.iter().map(|seed| (seed % 1000) as f64).collect();
         assert_eq!(objectives.as_slice(), expected);

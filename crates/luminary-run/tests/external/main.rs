@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod support;
+mod watched;
 mod json_lines;
 mod json_faults;
 mod json_starts;

@@ -170,11 +170,12 @@ fn an_elite_is_that_of_the_library() {
 }
 
 #[test]
-fn a_run_without_a_checkpoint_is_shown_without_its_archive() {
+fn a_run_without_checkpoint_and_history_is_shown_without_its_archive() {
     let lab = Lab::new();
     run(&lab.path("run"), &[], &mut ());
     fs::remove_dir_all(lab.path("run/checkpoints")).unwrap();
+    fs::remove_file(lab.path("run/history.bin")).unwrap();
     let id = lab.id("run");
     assert_eq!(lab.get(&format!("/api/runs/{id}")).json()["line"]["state"], "finished");
-    assert_eq!(lab.get(&format!("/api/runs/{id}/cells?columns=objective")).status, 422);
+    assert_eq!(lab.get(&format!("/api/runs/{id}/cells?columns=objective")).status, 404);
 }

@@ -61,28 +61,58 @@ fn a_run_is_stopped_with_everything_saved_and_can_then_be_resumed() {
     assert_eq!(lab.send("POST", &format!("/api/runs/{id}/resume"), &headers).status, 200);
 }
 
+/// A run whose elites are drawn by a command of the shell: its id and its best elite.
+#[cfg(unix)]
+fn run_that_draws(lab: &Lab, command: String) -> (String, serde_json::Value) {
+    let mut config = config(&[]);
+    let command = vec!["sh".into(), "-c".into(), command];
+    config.render = Some(luminary_run::config::RenderConfig::new(command, &config.problem));
+    Run::create(&lab.path("run"), config).unwrap().execute(&StopFlag::default(), &mut ()).unwrap();
+    let id = id(lab);
+    let bearer = bearer();
+    let answer = lab.send("GET", &format!("/api/runs/{id}/elite"), &[("Authorization", bearer.as_str())]).json();
+    (id, answer["elite"].clone())
+}
+
 #[test]
 #[cfg(unix)]
 fn an_elite_is_drawn_by_the_command_of_its_own_run_once() {
     let lab = acting();
     let drawn = lab.path("drawn");
     let command = format!("echo x >> {}; cat", drawn.display());
-    let mut config = config(&[]);
-    let render = luminary_run::config::RenderConfig::new(vec!["sh".into(), "-c".into(), command], &config.problem);
-    config.render = Some(render);
-    Run::create(&lab.path("run"), config).unwrap().execute(&StopFlag::default(), &mut ()).unwrap();
-    let id = id(&lab);
     let bearer = bearer();
     let headers = [("Authorization", bearer.as_str()), ("X-Luminary", "1")];
-    let best = lab.send("GET", &format!("/api/runs/{id}/elite"), &headers).json();
-    let path = format!("/api/runs/{id}/replay?cell={}", best["elite"]["cell"]);
+    let (id, best) = run_that_draws(&lab, command);
+    let path = format!("/api/runs/{id}/replay?cell={}", best["cell"]);
     for _ in 0..2 {
         let answer = lab.send("POST", &path, &headers);
         assert_eq!(answer.header("content-type"), Some("application/octet-stream"));
-        assert_eq!(answer.json()["solution"], best["elite"]["solution"]);
+        assert_eq!(answer.json()["solution"], best["solution"]);
     }
     assert_eq!(std::fs::read_to_string(&drawn).unwrap(), "x\n", "drawn once, then kept");
     assert_eq!(lab.send("GET", &path, &headers).status, 405, "looking changes nothing");
+}
+
+#[test]
+#[cfg(unix)]
+fn commands_that_draw_for_long_hold_nobody_up_who_only_looks() {
+    let lab = acting();
+    // Draws until the test has seen enough.
+    let command = format!("while [ ! -e {} ]; do sleep 0.05; done; echo drawn", lab.path("enough").display());
+    let bearer = bearer();
+    let headers = [("Authorization", bearer.as_str()), ("X-Luminary", "1")];
+    let (id, best) = run_that_draws(&lab, command);
+    let path = format!("/api/runs/{id}/replay?cell={}", best["cell"]);
+    std::thread::scope(|scope| {
+        let drawing: Vec<_> = (0..8).map(|_| scope.spawn(|| lab.send("POST", &path, &headers))).collect();
+        // More than the server has threads are drawing by now, or wait for it.
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(lab.send("GET", &format!("/api/runs/{id}"), &headers).status, 200);
+        std::fs::write(lab.path("enough"), "").unwrap();
+        for picture in drawing {
+            assert_eq!(picture.join().unwrap().body, b"drawn\n");
+        }
+    });
 }
 
 #[test]

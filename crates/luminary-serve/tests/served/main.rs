@@ -3,6 +3,7 @@
 mod support;
 mod answers;
 mod control;
+mod hostile;
 mod live;
 mod past;
 mod requests;

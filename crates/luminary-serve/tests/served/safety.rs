@@ -32,6 +32,13 @@ fn another_host_or_origin_is_refused() {
     let evil = format!("evil.example:{port}");
     assert_eq!(lab.send("GET", "/api/runs", &[("Host", &evil)]).status, 421);
     assert_eq!(lab.raw(b"GET /api/runs HTTP/1.1\r\nConnection: close\r\n\r\n").status, 421);
+    let own_host = format!("Host: {}\r\nConnection: close\r\n\r\n", lab.address());
+    for start in ["GET /api/runs HTTP/1.1\r\nHost: evil.example\r\n", "GET http://evil.example/api/runs HTTP/1.1\r\n"] {
+        assert_eq!(lab.raw(format!("{start}{own_host}").as_bytes()).status, 421, "{start}");
+    }
+    let twice =
+        format!("GET /api/runs HTTP/1.1\r\nHost: {}\r\nHost: evil.example\r\nConnection: close\r\n\r\n", lab.address());
+    assert_eq!(lab.raw(twice.as_bytes()).status, 421);
     for origin in ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1"] {
         let answer = lab.send("GET", "/api/runs", &[("Origin", origin)]);
         assert_eq!(answer.status, 403, "{origin}");
@@ -39,6 +46,25 @@ fn another_host_or_origin_is_refused() {
     let own = format!("http://127.0.0.1:{port}");
     assert_eq!(lab.send("GET", "/api/runs", &[("Origin", &own)]).status, 200);
     assert_eq!(lab.send("OPTIONS", "/api/runs", &[]).status, 405);
+}
+
+#[test]
+fn pictures_and_scripts_that_another_page_names_are_refused_and_links_are_not() {
+    let lab = Lab::new();
+    run(&lab.path("run"), &[], &mut ());
+    let id = lab.id("run");
+    for site in ["cross-site", "same-site", "other\u{e9}"] {
+        for path in ["/assets/app.js".to_owned(), "/api/runs".to_owned(), format!("/api/events?run={id}")] {
+            let answer = lab.send("GET", &path, &[("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "no-cors")]);
+            assert_eq!(answer.status, 403, "{path} from {site}");
+        }
+        let link = [("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", "navigate")];
+        assert_eq!(lab.send("GET", "/", &link).status, 200);
+        assert_eq!(lab.send("GET", "/api/runs", &link).status, 403);
+    }
+    for site in ["same-origin", "none"] {
+        assert_eq!(lab.send("GET", "/api/runs", &[("Sec-Fetch-Site", site)]).status, 200);
+    }
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 import type { Palette, RunLine } from "./api";
 import { Archive } from "./archive";
-import { Curve, type Line } from "./curves";
+import { Curve, mark, type Line } from "./curves";
+import { difference, type Difference } from "./difference";
 import { h, select, table } from "./dom";
-import { pictureOf } from "./layers";
-import { HeatMap, type Picture } from "./map";
+import { HeatMap } from "./map";
 import { METRICS, Metrics } from "./metrics";
-import { score } from "./numbers";
+import { grouped, percent, score } from "./numbers";
 import { estimate, mannWhitney } from "./stats";
 import type { View } from "./view";
 
@@ -16,11 +16,14 @@ interface Group {
   runs: RunLine[];
 }
 
-const FINAL: [keyof RunLine, string][] = [
-  ["qd_score", "QD score"],
-  ["coverage", "Coverage"],
-  ["best", "Best"],
-  ["evaluations", "Evaluations"],
+type Show = (value: number) => string;
+
+// Figures with how a mean and its standard error are written.
+const FINAL: [keyof RunLine, string, Show, Show][] = [
+  ["qd_score", "QD score", score, (value) => score(value, 2)],
+  ["coverage", "Coverage", percent, (value) => score(100 * value, 2)],
+  ["best", "Best", score, (value) => score(value, 2)],
+  ["evaluations", "Evaluations", grouped, grouped],
 ];
 
 export class CompareView implements View {
@@ -28,12 +31,14 @@ export class CompareView implements View {
   readonly run = null;
   title = "Comparison";
   private begun = false;
-  private curves = METRICS.slice(0, 4).map(([key, name]): [string, Curve] => [key, new Curve(name, "iteration")]);
-  private ccdf = new Curve("Share of cells at least this good", "objective");
+  private curves = METRICS.slice(0, 5).map(([key, name]): [string, Curve] => [key, new Curve(name, "iteration")]);
+  private ccdf = new Curve("Share of cells at least this good", "objective", "nothing");
   private results = h("div");
   private mapBox = h("div", { class: "card" });
   private map: HeatMap;
   private groups: Group[] = [];
+  // What all groups have in common.
+  private common = "";
 
   constructor(
     private query: URLSearchParams,
@@ -50,7 +55,7 @@ export class CompareView implements View {
       this.element.replaceChildren(h("p", {}, "None of the runs of this link is here."), h("a", { href: "#/" }, "All runs"));
       return;
     }
-    this.groups = groupsOf(chosen);
+    [this.groups, this.common] = groupsOf(chosen);
     if (!this.begun) void this.begin(chosen);
     this.drawTable();
   }
@@ -64,7 +69,7 @@ export class CompareView implements View {
   private async begin(chosen: RunLine[]) {
     this.begun = true;
     this.element.replaceChildren(
-      h("div", { class: "head" }, h("h1", {}, `${chosen.length} runs`)),
+      h("div", { class: "head" }, h("h1", {}, `${chosen.length} runs`), h("p", { class: "row muted" }, this.common)),
       h("section", { class: "card" }, h("h2", {}, "Final figures"), this.results),
       h("div", { class: "curves" }, ...this.curves.map(([, curve]) => curve.element), this.ccdf.element),
       this.mapBox,
@@ -84,8 +89,10 @@ export class CompareView implements View {
     this.element.dataset.ready = "true";
   }
 
-  private color(i: number): string {
-    return this.palette.series[i % this.palette.series.length];
+  // More groups than colours are dashed.
+  private style(i: number): { name: string; color: string; isDashed: boolean } {
+    const { series } = this.palette;
+    return { name: this.groups[i].name, color: series[i % series.length], isDashed: i >= series.length };
   }
 
   private drawTable() {
@@ -93,18 +100,16 @@ export class CompareView implements View {
     const values = (group: Group, key: keyof RunLine) =>
       group.runs.map((run) => run[key]).filter((value): value is number => typeof value === "number");
     const rows = this.groups.map((group, i) => {
-      const mark = h("span", { class: "mark" });
-      mark.style.background = this.color(i);
-      const cells = FINAL.map(([key]) => {
+      const cells = FINAL.map(([key, , mean, error]) => {
         const found = estimate(values(group, key));
-        return found ? `${score(found.mean)}${found.n > 1 ? ` ± ${score(found.error, 2)}` : ""}` : "–";
+        return found ? `${mean(found.mean)}${found.n > 1 && found.error > 0 ? ` ± ${error(found.error)}` : ""}` : "–";
       });
       const p = group === first ? null : mannWhitney(values(first, "qd_score"), values(group, "qd_score"));
       const verdict = group === first ? "reference" : p === null ? "–" : `p = ${score(p, 2)}${p < 0.05 ? " *" : ""}`;
-      return [h("span", {}, mark, group.name), String(group.runs.length), ...cells, verdict];
+      return [h("span", {}, mark(this.style(i)), group.name), String(group.runs.length), ...cells, verdict];
     });
     this.results.replaceChildren(
-      table(["Setting", "Runs", ...FINAL.map(([, name]) => name), "QD score against the first"], rows),
+      table(["Setting", "Runs", ...FINAL.map(([, name]) => name), "QD score against the first"], rows, "numbers"),
       h("p", { class: "muted small" }, "Means with standard errors over seeds; Mann–Whitney U test, two-sided. * below 0.05."),
     );
   }
@@ -117,7 +122,7 @@ export class CompareView implements View {
         const tracks = group.runs.map((run) => aligned(metrics.get(run.id)!, key, x));
         const found = x.map((_, at) => estimate(tracks.map((track) => track[at])));
         const values = found.map((one) => one && one.mean);
-        const line: Line = { name: group.name, color: this.color(i), values };
+        const line: Line = { ...this.style(i), values };
         if (group.runs.length > 1) line.band = [found.map((one) => one && one.mean - one.error), found.map((one) => one && one.mean + one.error)];
         return line;
       });
@@ -144,7 +149,7 @@ export class CompareView implements View {
     };
     const lines = this.groups.map((group, i): Line => {
       const shares = group.runs.flatMap((run) => (archives.get(run.id) ? [share(archives.get(run.id)!)] : []));
-      return { name: group.name, color: this.color(i), values: x.map((_, at) => estimate(shares.map((one) => one[at]))?.mean ?? null) };
+      return { ...this.style(i), values: x.map((_, at) => estimate(shares.map((one) => one[at]))?.mean ?? null) };
     });
     this.ccdf.show(x, lines);
   }
@@ -152,7 +157,9 @@ export class CompareView implements View {
   // The difference of two archives with the same cells: where each is better.
   private async drawMap(chosen: RunLine[]) {
     const options = chosen.map((run): [string, string] => [run.id, run.name]);
-    const pair = (this.query.get("diff") ?? `${chosen[0].id},${(chosen[1] ?? chosen[0]).id}`).split(",");
+    const [first, second] = this.groups;
+    const other = second?.runs[0] ?? first.runs[1] ?? first.runs[0];
+    const pair = (this.query.get("diff") ?? `${first.runs[0].id},${other.id}`).split(",");
     const choose = (i: number) => (value: string) => {
       pair[i] = value;
       this.query.set("diff", pair.join(","));
@@ -162,12 +169,27 @@ export class CompareView implements View {
     const [a, b] = await Promise.all(pair.map(read));
     const title = h("h2", {}, "Difference of two archives");
     const tools = h("div", { class: "tools" }, select("Orange where ", options, pair[0], choose(0)), select("is better, blue where ", options, pair[1], choose(1)));
-    const picture = a && b ? difference(a, b) : null;
-    const text = picture ? `${picture.nElites} cells are filled in both` : "These archives have different cells.";
-    const note = h("p", { class: "muted small", role: "status" }, text);
-    this.mapBox.replaceChildren(title, tools, ...(picture ? [this.map.element] : []), note);
-    if (picture) this.map.show(picture, [0, Math.min(1, picture.measures.length - 1)]);
+    const found = a && b ? difference(a, b) : null;
+    if (!found) {
+      this.mapBox.replaceChildren(title, tools, h("p", { class: "muted small", role: "status" }, "These archives have different cells."));
+      return;
+    }
+    this.mapBox.replaceChildren(title, tools, h("div", { class: "explorer" }, this.map.element, differenceTable(found)));
+    this.map.show(found.picture, [0, Math.min(1, found.picture.measures.length - 1)]);
   }
+}
+
+function differenceTable({ picture, nBetter, nWorse, nOnlyHere, nOnlyThere, mean }: Difference): HTMLElement {
+  const rows: [string, string][] = [
+    ["cells are filled in both", grouped(picture.nElites)],
+    ["the first is better", grouped(nBetter)],
+    ["the second is better", grouped(nWorse)],
+    ["both are as good", grouped(picture.nElites - nBetter - nWorse)],
+    ["mean difference", score(mean, 4)],
+    ["cells only the first has filled", grouped(nOnlyHere)],
+    ["cells only the second has filled", grouped(nOnlyThere)],
+  ];
+  return h("div", { role: "status" }, table(["", ""], rows, "numbers"));
 }
 
 async function read(id: string): Promise<Archive | null> {
@@ -175,35 +197,23 @@ async function read(id: string): Promise<Archive | null> {
   return archive.update().then(() => archive, () => null);
 }
 
-// Objectives of one archive minus those of another, where both have an elite.
-function difference(a: Archive, b: Archive): Picture | null {
-  const [one, other] = [a.head, b.head];
-  const shape = (head: typeof one) => head && JSON.stringify([head.kind, head.resolution, head.n_cells, head.measures]);
-  if (!one || !other || one.kind === "points" || shape(one) !== shape(other)) return null;
-  const cells: number[] = [];
-  const values: number[] = [];
-  const [x, y] = [a.column("objective"), b.column("objective")];
-  for (let i = 0; i < a.nElites; i++) {
-    const place = b.elite(a.cells[i]);
-    if (place === undefined) continue;
-    cells.push(a.cells[i]);
-    values.push(one.minimise ? y[place] - x[i] : x[i] - y[place]);
-  }
-  const own = Float64Array.from(values);
-  return { ...pictureOf(a, "objective", "difference"), nElites: cells.length, cells, values: own, objectives: own, flipped: false, diverging: true };
-}
-
-// Runs that differ in their seed only belong together.
-function groupsOf(runs: RunLine[]): Group[] {
-  const groups = new Map<string, Group>();
+// Runs that differ in their seed only belong together. Groups are called by what they differ in; what they have in common
+// comes beside them.
+function groupsOf(runs: RunLine[]): [Group[], string] {
+  const groups = new Map<string, { parts: string[]; runs: RunLine[] }>();
   for (const run of runs) {
     const varied = run.group ? run.name.slice(run.group.length + 1).replace(/,?seed=\d+(-\d+)?$/, "") : "";
-    const name = [run.algorithm, run.problem, varied].filter(Boolean).join(", ");
-    const group = groups.get(name) ?? { name, runs: [] };
+    const algorithm = varied.includes(`preset=${run.algorithm}`) ? "" : run.algorithm!;
+    const parts = [algorithm, run.problem!, varied].filter(Boolean);
+    const group = groups.get(parts.join()) ?? { parts, runs: [] };
     group.runs.push(run);
-    groups.set(name, group);
+    groups.set(parts.join(), group);
   }
-  return [...groups.values()];
+  const all = [...groups.values()];
+  const isCommon = (part: string) => all.every(({ parts }) => parts.includes(part));
+  const name = (parts: string[]) => (all.length > 1 ? parts.filter((part) => !isCommon(part)) : parts).join(", ");
+  const named = all.map(({ parts, runs }) => ({ name: name(parts) || parts.join(", "), runs }));
+  return [named, all.length > 1 ? all[0].parts.filter(isCommon).join(", ") : ""];
 }
 
 // The values of a log at these iterations; the last one before, and nothing behind the end.

@@ -19,7 +19,7 @@ export class ElitePanel {
 
   // Says what is known of a cell without asking the server.
   hint(text: string) {
-    this.element.replaceChildren(h("p", { class: "muted" }, text));
+    this.element.replaceChildren(h("p", { class: "muted lines" }, text));
   }
 
   async show(archive: ArchiveName, cell: number | null) {
@@ -69,9 +69,10 @@ export class ElitePanel {
 
   private values(solution: (number | null)[]): HTMLElement {
     const names = this.details.labels.components ?? [];
-    const list = h("ol", { class: "values", tabindex: 0, "aria-label": "Values of the solution" });
+    const list = h("ol", { class: names.length ? "values named" : "values", tabindex: 0, "aria-label": "Values of the solution" });
     solution.slice(0, MAX_VALUES).forEach((value, i) => {
-      list.append(h("li", {}, h("span", {}, names[i] ?? `x${i}`), score(value, 6)));
+      const name = names[i] ?? `x${i}`;
+      list.append(h("li", {}, h("span", { title: name }, name), score(value, 6)));
     });
     if (solution.length > MAX_VALUES) list.append(h("li", {}, `… ${solution.length - MAX_VALUES} more`));
     return list;

@@ -1,6 +1,7 @@
 // What the colours of a heatmap can show, and the picture of a layer.
 
 import type { Archive, Offer } from "./archive";
+import { visible } from "./dom";
 import type { Picture } from "./map";
 
 export const IMPROVEMENT = "improvement";
@@ -36,14 +37,14 @@ export function pictureOf(archive: Archive, layer: string, label: string): Pictu
   const isObjective = layer === "objective" || layer === "threshold";
   return {
     kind: head.kind,
-    measures: head.measures,
+    measures: head.measures.map((measure) => ({ ...measure, name: visible(measure.name) })),
     grid: head.kind === "grid" ? head.resolution : null,
     centroids: head.kind === "points" ? positions(archive) : archive.centroids,
     nCells: head.kind === "points" ? archive.nElites : head.n_cells,
     nElites: archive.nElites,
     cells: archive.cells,
     objectives,
-    name: label,
+    name: visible(label),
     values,
     flipped: head.minimise && isObjective,
   };

@@ -2,7 +2,7 @@
 
 import type { RunLine } from "./api";
 import { h, select } from "./dom";
-import { brief, elapsed, percent, score } from "./numbers";
+import { brief, elapsed, percent, score, when } from "./numbers";
 import type { View } from "./view";
 
 interface Column {
@@ -16,7 +16,7 @@ const STATES = ["running", "finished", "interrupted", "failed", "created", "dama
 
 const COLUMNS: Column[] = [
   { key: "state", name: "State", value: (run) => STATES.indexOf(run.state), cell: (run) => pill(run) },
-  { key: "problem", name: "Problem", value: (run) => run.problem, cell: (run) => run.problem ?? run.cause ?? "" },
+  { key: "problem", name: "Problem", value: (run) => run.problem, cell: (run) => h("span", { title: run.problem ?? run.cause ?? "" }, run.problem ?? run.cause ?? "") },
   { key: "algorithm", name: "Algorithm", value: (run) => run.algorithm, cell: (run) => run.algorithm ?? "–" },
   { key: "seed", name: "Seed", value: (run) => run.seed, cell: (run) => String(run.seed ?? "–") },
   { key: "progress", name: "Progress", value: progress, cell: progressBar },
@@ -27,7 +27,7 @@ const COLUMNS: Column[] = [
     value: (run) => run.coverage,
     cell: (run) => (run.has_limit === false ? `${run.elites} elites` : percent(run.coverage)),
   },
-  { key: "best", name: "Best", value: (run) => run.best, cell: (run) => score(run.best) },
+  { key: "best", name: "Best", value: (run) => run.best, cell: (run) => score(run.best, 4) },
   { key: "rate", name: "Evals/s", value: (run) => run.rate, cell: (run) => brief(run.rate) },
   { key: "seconds", name: "Time", value: (run) => run.seconds, cell: (run) => elapsed(run.seconds) },
   { key: "invalid", name: "Failures", value: (run) => run.invalid, cell: (run) => (run.invalid ? brief(run.invalid) : "0") },
@@ -43,10 +43,14 @@ export function progress(run: RunLine): number {
 
 export function progressBar(run: RunLine): HTMLElement {
   const share = progress(run);
+  // A long list of full bars says nothing.
+  if (run.state === "finished" || run.state === "damaged") return h("span", { class: "muted" }, run.state === "finished" ? "100 %" : "–");
   const bar = h("span", { class: "progress" }, h("span"));
   (bar.firstChild as HTMLElement).style.width = `${100 * share}%`;
   return h("span", { class: "with-bar" }, bar, `${Math.floor(100 * share)} %`);
 }
+
+const byName = (a: RunLine, b: RunLine) => a.name.localeCompare(b.name, "en", { numeric: true });
 
 export class ListView implements View {
   readonly element: HTMLElement;
@@ -54,20 +58,28 @@ export class ListView implements View {
   title = "Runs";
   private runs: RunLine[] = [];
   private search = h("input", { type: "search", placeholder: "Search", "aria-label": "Search runs", oninput: () => this.draw() });
-  private state = "";
-  private sortBy = "created";
-  private isDown = true;
-  private chosen = new Set<string>();
-  private folded = new Set<string>();
+  private state: string;
+  private sortBy: string;
+  private isDown: boolean;
+  private chosen: Set<string>;
+  private folded: Set<string>;
   private rows = new Map<string, { text: string; row: HTMLElement }>();
   private head = h("tr");
   private body = h("tbody");
   private count = h("span", { class: "muted", role: "status" });
   private compare = h("a", { class: "button", href: "#/" }, "Compare");
 
-  constructor() {
+  // What was searched, sorted and chosen is in the address, so that it is the same after a look at a run.
+  constructor(query: URLSearchParams, private changed: (query: URLSearchParams) => void) {
+    const names = (key: string) => new Set((query.get(key) ?? "").split(",").filter(Boolean));
+    this.chosen = names("runs");
+    this.folded = new Set(query.getAll("folded"));
+    this.search.value = query.get("search") ?? "";
+    this.state = STATES.includes(query.get("state") ?? "") ? query.get("state")! : "";
+    this.sortBy = query.get("sort") ?? "created";
+    this.isDown = query.get("order") !== "up";
     const states: [string, string][] = [["", "All states"], ...STATES.map((state): [string, string] => [state, state])];
-    const filter = select("", states, "", (value) => {
+    const filter = select("", states, this.state, (value) => {
       this.state = value;
       this.draw();
     });
@@ -81,7 +93,8 @@ export class ListView implements View {
     this.runs = runs;
     const ids = new Set(runs.map((run) => run.id));
     for (const id of this.rows.keys()) if (!id.startsWith("group:") && !ids.has(id)) this.rows.delete(id);
-    for (const id of this.chosen) if (!ids.has(id)) this.chosen.delete(id);
+    // The first list is empty when a page begins; what was chosen may still come.
+    if (runs.length) for (const id of this.chosen) if (!ids.has(id)) this.chosen.delete(id);
     this.draw();
   }
 
@@ -101,7 +114,26 @@ export class ListView implements View {
     this.draw();
   }
 
+  // The keys of the list: a slash goes to the search.
+  key(event: KeyboardEvent) {
+    if (event.key !== "/" || event.target instanceof HTMLInputElement) return;
+    event.preventDefault();
+    this.search.focus();
+  }
+
+  private remember() {
+    const query = new URLSearchParams();
+    if (this.search.value) query.set("search", this.search.value);
+    if (this.state) query.set("state", this.state);
+    if (this.sortBy !== "created") query.set("sort", this.sortBy);
+    if (!this.isDown) query.set("order", "up");
+    if (this.chosen.size) query.set("runs", [...this.chosen].join(","));
+    for (const group of this.folded) query.append("folded", group);
+    this.changed(query);
+  }
+
   private draw() {
+    this.remember();
     const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const matches = (run: RunLine) => {
       const text = `${run.name} ${run.problem ?? ""} ${run.algorithm ?? ""} ${run.state} seed ${run.seed ?? ""}`.toLowerCase();
@@ -117,6 +149,8 @@ export class ListView implements View {
         // A sweep stands where its first run would.
         seen.add(run.group);
         const members = found.filter((other) => other.group === run.group);
+        // Runs of a sweep begin within moments of each other; their settings say more.
+        if (this.sortBy === "created") members.sort(byName);
         wanted.push(this.groupRow(run.group, members));
         if (!this.folded.has(run.group)) wanted.push(...members.map((member) => this.row(member)));
       }
@@ -137,10 +171,10 @@ export class ListView implements View {
     const value = (run: RunLine) => (this.sortBy === "name" ? run.name : column ? column.value(run) : run.created) ?? null;
     const [x, y] = [value(a), value(b)];
     // What is not known comes last, whichever way is sorted.
-    if (x === null || y === null) return Number(x === null) - Number(y === null) || a.name.localeCompare(b.name);
+    if (x === null || y === null) return Number(x === null) - Number(y === null) || byName(a, b);
     const sign = this.isDown ? -1 : 1;
     const by = typeof x === "string" ? x.localeCompare(String(y)) : x - Number(y);
-    return sign * by || a.name.localeCompare(b.name, "en", { numeric: true });
+    return sign * by || byName(a, b);
   }
 
   private row(run: RunLine): HTMLElement {
@@ -152,11 +186,11 @@ export class ListView implements View {
     const name = run.group ? run.name.slice(run.group.length + 1) || run.name : run.name;
     const cells = [
       h("td", { class: "c-pick" }, pick),
-      h("th", { scope: "row", class: "c-name" }, h("a", { href: `#/run/${run.id}` }, name)),
+      h("th", { scope: "row", class: "c-name" }, h("a", { href: `#/run/${run.id}`, title: `${run.name}, begun ${when(run.created)}` }, name)),
       ...COLUMNS.map(({ key, name, cell }) => h("td", { class: `c-${key}`, "data-name": name }, cell(run))),
     ];
     const row = known?.row ?? h("tr", { "data-id": run.id });
-    row.className = run.group ? "member" : "";
+    row.className = `${run.group ? "member" : ""} ${run.invalid ? "failing" : ""}`;
     row.replaceChildren(...cells);
     this.rows.set(run.id, { text, row });
     return row;

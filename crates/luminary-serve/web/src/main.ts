@@ -2,7 +2,7 @@
 
 import { getJson, getPalette, type Pulse, type RunLine } from "./api";
 import { CompareView } from "./compare";
-import { h } from "./dom";
+import { h, visible } from "./dom";
 import { ListView } from "./list";
 import { RunView } from "./run";
 import type { View } from "./view";
@@ -19,6 +19,8 @@ let runs: RunLine[] = [];
 let listTag = "";
 let stream: EventSource | null = null;
 let address = "";
+// Where the list was left.
+let listAddress = "#/";
 
 // --- Light and dark ---------------------------------------------------------------------------------------------------
 
@@ -44,8 +46,10 @@ recolor();
 // The choice is in the address, so that a link shows what you saw.
 function remember(path: string) {
   return (query: URLSearchParams) => {
-    address = `#${path}?${query}`;
-    history.replaceState(null, "", address);
+    const text = String(query);
+    address = text ? `#${path}?${text}` : `#${path}`;
+    if (path === "/") listAddress = address;
+    if (location.hash !== address) history.replaceState(null, "", address);
   };
 }
 
@@ -58,10 +62,10 @@ async function route() {
   const palette = await getPalette();
   if (run) view = new RunView(run, query, palette, remember(path));
   else if (path === "/compare") view = new CompareView(query, palette, remember(path));
-  else view = new ListView();
+  else view = new ListView(query, remember("/"));
   page.replaceChildren(view.element);
   if (runs.length || listTag) view.list(runs);
-  crumbs.replaceChildren(...(run || path === "/compare" ? [h("a", { href: "#/" }, "All runs")] : []));
+  crumbs.replaceChildren(...(run || path === "/compare" ? [h("a", { href: listAddress }, "All runs")] : []));
   listen();
 }
 
@@ -94,7 +98,7 @@ async function receive(pulse: Pulse) {
       runs = found.runs;
       listTag = pulse.list;
       view?.list(runs);
-      document.title = view?.run ? `${view.title} – Luminary` : `Luminary: ${runs.length} runs`;
+      document.title = view?.run ? `${visible(view.title)} – Luminary` : `Luminary: ${runs.length} runs`;
     } catch {
       // The next pulse tries again.
     }
@@ -103,4 +107,7 @@ async function receive(pulse: Pulse) {
 }
 
 document.addEventListener("visibilitychange", listen);
+document.addEventListener("keydown", (event) => {
+  if (!event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey) view?.key?.(event);
+});
 void route();

@@ -14,10 +14,11 @@ export const grouped = (value: number | null | undefined): string =>
 // A few letters for large numbers: 12.3k, 4.5M.
 export function brief(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
+  const size = Math.abs(value);
   for (const [unit, letter] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]] as [number, string][]) {
-    if (value >= unit) return `${(value / unit).toPrecision(3)}${letter}`;
+    if (size >= unit) return `${score(value / unit, 3)}${letter}`;
   }
-  return value >= 10 ? String(Math.round(value)) : score(value, 2);
+  return score(value, size >= 10 ? 3 : 2);
 }
 
 export function elapsed(seconds: number | null | undefined): string {

@@ -3,7 +3,8 @@
 import { act, getJson, runPath, type Details, type Palette, type RunLine, type RunPulse } from "./api";
 import { Archive, type ArchiveName, type Offer } from "./archive";
 import { Curve } from "./curves";
-import { h, select, table } from "./dom";
+import { h, select, table, visible } from "./dom";
+import { failureTable, type Failure } from "./failures";
 import { ElitePanel } from "./elite";
 import { columnsOf, layersOf, pictureOf } from "./layers";
 import { pill, progressBar } from "./list";
@@ -20,10 +21,13 @@ export class RunView implements View {
   private head = h("div", { class: "head" });
   private facts = h("dl", { class: "facts" });
   private chooser = h("div", { class: "tools" });
-  private source = h("p", { class: "muted small", role: "status" });
-  private hover = h("p", { class: "hover", role: "status" });
-  private vitalsBox = h("div", { class: "lists vitals" });
-  private lists = h("div", { class: "lists" });
+  private source = h("span", { class: "muted", role: "status" });
+  private hover = h("span", { role: "status" });
+  private durations = h("div");
+  private emitters = h("div");
+  private failures = h("div");
+  private about = h("div");
+  private curveBox = h("div", { class: "curves" });
   private curves = METRICS.map(([key, name]): [string, Curve] => [key, new Curve(name, "iteration")]);
   private map: HeatMap;
   private slider: TimeSlider;
@@ -33,7 +37,8 @@ export class RunView implements View {
   private archive: Archive | null = null;
   // The columns of each archive, as the checkpoint has them.
   private offers: Partial<Record<ArchiveName, Offer[]>> = {};
-  private chooserOf: ArchiveName | null = null;
+  // What the chooser was drawn for.
+  private chooserOf = "";
   private nPointMeasures = 0;
   private line: RunLine | null = null;
   private details: Details | null = null;
@@ -45,7 +50,7 @@ export class RunView implements View {
   constructor(
     readonly run: string,
     private query: URLSearchParams,
-    private palette: Palette,
+    palette: Palette,
     private changed: (query: URLSearchParams) => void,
   ) {
     this.metrics = new Metrics(run);
@@ -70,11 +75,16 @@ export class RunView implements View {
     this.element.replaceChildren(
       this.head,
       this.facts,
-      h("div", { class: "card explorer" }, h("div", {}, this.chooser, this.map.element, this.slider.element, this.hover, this.source), this.panel.element),
-      h("div", { class: "curves" }, ...this.curves.map(([, curve]) => curve.element)),
-      this.vitalsBox,
-      this.lists,
+      h("div", { class: "card explorer" }, h("div", {}, this.chooser, this.map.element, h("div", { class: "under small" }, this.source, this.hover), this.slider.element), this.panel.element),
+      this.curveBox,
+      h("div", { class: "lists" }, h("div", {}, this.durations, this.about), h("div", {}, this.failures, this.emitters)),
     );
+    // There is nothing to see before there is something.
+    this.map.element.hidden = true;
+    for (const [, curve] of this.curves) {
+      curve.element.hidden = true;
+      this.curveBox.append(curve.element);
+    }
     this.drawHead();
     void this.drawLists();
     void this.slider.update().then(() => this.drawPlaces());
@@ -158,7 +168,8 @@ export class RunView implements View {
       this.nPointMeasures = head.measures.length;
       return this.refreshArchive();
     }
-    if (this.chooserOf !== this.archiveName()) this.drawChooser();
+    if (this.chooserOf !== this.chooserKey()) this.drawChooser();
+    this.map.element.hidden = false;
     this.chooser.classList.toggle("past", at !== null);
     const label = this.layers().find(({ key }) => key === layer)?.label ?? layer;
     this.map.show(pictureOf(archive, layer, label), this.axes());
@@ -167,7 +178,7 @@ export class RunView implements View {
     this.map.element.dataset.iteration = String(head.iteration);
     this.map.element.dataset.source = head.source;
     this.map.element.dataset.elites = String(archive.nElites);
-    const from = { live: "live, ", checkpoint: "newest checkpoint, ", history: "as it was, " }[head.source];
+    const from = { live: "live, ", checkpoint: "newest checkpoint, ", history: at === null ? "from the history, " : "as it was, " }[head.source];
     this.source.textContent = `${grouped(archive.nElites)} elites; ${from}iteration ${grouped(head.iteration)}`;
   }
 
@@ -216,8 +227,12 @@ export class RunView implements View {
     void this.refresh();
   }
 
+  private chooserKey(): string {
+    return `${this.archiveName()}/${this.archive?.head?.measures.length}`;
+  }
+
   private drawChooser() {
-    this.chooserOf = this.archiveName();
+    this.chooserOf = this.chooserKey();
     const names: [string, string][] = this.layers().map(({ key, label }) => [key, label]);
     const archives: [string, string][] = [["result", "everything found (result)"], ["search", "searched by the emitters"]];
     this.chooser.replaceChildren(
@@ -228,6 +243,7 @@ export class RunView implements View {
         this.archive = null;
         this.set("archive", value);
       }),
+      this.placesBox(),
     );
     const measures = this.archive?.head?.measures ?? [];
     if (measures.length <= 2) return;
@@ -246,6 +262,25 @@ export class RunView implements View {
     this.chooser.append(select("Across ", options, String(x), choose(0)), select("Up ", options, String(y), choose(1)));
   }
 
+  // Whether the discs of emitters are shown.
+  private placesBox(): HTMLElement {
+    const box = h("input", {
+      type: "checkbox",
+      onchange: () => {
+        if (box.checked) this.query.delete("emitters");
+        else this.query.set("emitters", "hidden");
+        this.changed(this.query);
+        this.drawPlaces();
+      },
+    });
+    box.checked = !this.hidesPlaces();
+    return h("label", { class: "choice" }, box, "Emitters");
+  }
+
+  private hidesPlaces(): boolean {
+    return this.query.get("emitters") === "hidden";
+  }
+
   private point(elite: number, place: string) {
     if (!place || !this.archive) this.hover.textContent = "";
     else if (elite < 0) this.hover.textContent = `${place} is empty`;
@@ -253,7 +288,7 @@ export class RunView implements View {
       const objective = score(this.archive.column("objective")[elite], 6);
       const layer = this.layer();
       const own = layer !== "objective" && this.archive.columns.has(layer) ? `, ${layer} ${score(this.archive.column(layer)[elite], 6)}` : "";
-      this.hover.textContent = `${place}: ${this.archive.head!.objective} ${objective}${own}`;
+      this.hover.textContent = visible(`${place}: ${this.archive.head!.objective} ${objective}${own}`);
     }
   }
 
@@ -270,18 +305,17 @@ export class RunView implements View {
     if (!this.vitals) return;
     this.drawPlaces();
     const { emitters, durations, workers } = this.vitals;
-    const parts: HTMLElement[] = [];
     const { measures } = this.details!.labels;
-    if (emitters.length) parts.push(card("Emitters", emitterTable(emitters, measures, this.line?.evaluations ?? 0)));
-    if (durations.length) parts.push(card("Durations of evaluations", workersLine(this.details!, workers), histogram(durations)));
-    this.vitalsBox.replaceChildren(...parts);
+    if (durations.length) this.durations.replaceChildren(card("Durations of evaluations", workersLine(this.details!, workers), histogram(durations)));
+    if (emitters.length) this.emitters.replaceChildren(card("Emitters", emitterTable(emitters, measures, this.line?.evaluations ?? 0)));
   }
 
   // Where the emitters are now, or were at the moment that is shown.
   private drawPlaces() {
     const then = this.slider.moment?.places;
     const now = this.vitals?.emitters.map(({ place }) => place) ?? [];
-    this.map.showPlaces(this.at() === null ? now : (then ?? []));
+    const places = this.at() === null ? now : (then ?? []);
+    this.map.showPlaces(this.hidesPlaces() ? [] : places);
   }
 
   private drawHead() {
@@ -296,7 +330,7 @@ export class RunView implements View {
       ["QD score", score(line.qd_score)],
       ["Coverage", line.has_limit === false ? "no limit" : percent(line.coverage)],
       ["Best", score(line.best)],
-      ["Elites", `${grouped(line.elites)} of ${grouped(line.cells)}`],
+      ["Elites", line.has_limit === false ? grouped(line.elites) : `${grouped(line.elites)} of ${grouped(line.cells)}`],
       ["Evaluations", grouped(line.evaluations)],
       ["Evals/s", brief(line.rate)],
       ["Iteration", `${grouped(line.iterations)} of ${grouped(line.iterations_wanted)}`],
@@ -327,8 +361,10 @@ export class RunView implements View {
       const values = key === "rate" ? rates(this.metrics) : this.metrics.column(key);
       const isEmpty = !values.some((value) => value !== null && (value !== 0 || !["restarts", "invalid"].includes(key)));
       curve.element.hidden = isEmpty || (key === "coverage" && this.line?.has_limit === false);
-      if (!isEmpty) curve.show(x, [{ name: curve.title, color: this.palette.series[0], values }]);
+      if (!isEmpty) curve.show(x, [{ name: curve.title, color: "--accent", values }]);
     }
+    const n = this.curves.filter(([, curve]) => !curve.element.hidden).length;
+    this.curveBox.classList.toggle("dense", n > 6);
   }
 
   private async drawLists() {
@@ -342,31 +378,21 @@ export class RunView implements View {
     ];
     if (details.command) about.unshift(["Command", details.command]);
     for (const choice of manifest.choices ?? []) about.push(["Chosen", choice]);
-    const parts: HTMLElement[] = [card("What was run", table(["", ""], about), settings(manifest.config))];
+    this.about.replaceChildren(card("What was run", table(["", ""], about), settings(manifest.config)));
     const [failures, saved] = await Promise.all([
-      getJson<any[]>(`${runPath(this.run)}/failures`).catch(() => []),
+      getJson<Failure[]>(`${runPath(this.run)}/failures`).catch(() => []),
       getJson<{ offers: Record<ArchiveName, Offer[]> }>(`${runPath(this.run)}/saved`).catch(() => null),
     ]);
     if (saved && JSON.stringify(saved.offers) !== JSON.stringify(this.offers)) {
       this.offers = saved.offers;
       this.drawChooser();
     }
-    if (failures.length) parts.unshift(card("Evaluations without a value", failureTable(failures)));
-    this.lists.replaceChildren(...parts);
+    if (failures.length) this.failures.replaceChildren(card("Evaluations without a value", failureTable(failures, details.failures_by_cause)));
   }
 }
 
 function card(title: string, ...children: HTMLElement[]): HTMLElement {
   return h("section", { class: "card" }, h("h2", {}, title), ...children);
-}
-
-function failureTable(failures: any[]): HTMLElement {
-  const rows = failures.map((failure) => {
-    const output = Array.isArray(failure.output) ? failure.output.join("\n") : "";
-    const more = h("details", {}, h("summary", {}, "output and solution"), h("pre", {}, `${output}\n${JSON.stringify(failure.solution)}`));
-    return [grouped(failure.iteration), String(failure.kind), String(failure.cause), more];
-  });
-  return table(["Iteration", "Kind", "Cause", ""], rows);
 }
 
 // Who evaluates.

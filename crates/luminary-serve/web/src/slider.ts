@@ -45,9 +45,9 @@ export class TimeSlider {
     const place = this.moments.findIndex(({ iteration }) => iteration === this.at);
     this.range.value = String(place < 0 ? this.moments.length : place);
     const { moment } = this;
-    const text = moment ? `iteration ${grouped(moment.iteration)}, ${grouped(moment.evaluations)} evaluations, ${elapsed(moment.seconds)}` : "now";
+    const text = moment ? `${grouped(moment.evaluations)} evaluations, ${elapsed(moment.seconds)}` : "now";
     this.text.textContent = text;
-    this.range.setAttribute("aria-valuetext", text);
+    this.range.setAttribute("aria-valuetext", moment ? `iteration ${grouped(moment.iteration)}, ${text}` : text);
     this.element.dataset.moments = String(this.moments.length);
   }
 

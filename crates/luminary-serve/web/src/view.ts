@@ -11,6 +11,8 @@ export interface View {
   list(runs: RunLine[]): void;
   // The run has changed.
   pulse?(pulse: RunPulse | null): void;
+  // A key was pressed that no element took.
+  key?(event: KeyboardEvent): void;
   // The colours of the page have changed.
   recolor?(): void;
 }

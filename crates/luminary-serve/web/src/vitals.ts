@@ -38,7 +38,7 @@ export function emitterTable(emitters: EmitterVitals[], measures: string[], eval
   const stale = emitters.reduce((sum, { stale_rows }) => sum + stale_rows, 0);
   const share = evaluations ? percent(stale / evaluations) : "–";
   const text = `${grouped(stale)} of ${grouped(evaluations)} rows (${share}) came after their emitter had gone on without them.`;
-  return h("div", {}, table(heads, rows), h("p", { class: "muted small" }, text));
+  return h("div", {}, table(heads, rows, "numbers"), h("p", { class: "muted small" }, text));
 }
 
 const UNITS: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];

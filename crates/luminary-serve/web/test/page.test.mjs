@@ -76,15 +76,37 @@ test("a folder appears, is damaged and is deleted under the open page", async ()
   noErrors();
 });
 
-test("hostile names are text", async () => {
+test("hostile names are text, and cannot hide or turn around", async () => {
   const name = `<img src=x onerror="document.title='owned'"><script>document.title='owned'`.replaceAll("/", "");
-  cpSync(lab.path("runs/first"), lab.path(`runs/${name}`), { recursive: true });
+  const turned = "\u202egnp.elif\u001b[31m";
+  for (const one of [name, turned]) cpSync(lab.path("runs/first"), lab.path(`runs/${one}`), { recursive: true });
   const page = await lab.open(url);
+  await page.getByRole("link", { name: "\ufffdgnp.elif\ufffd[31m", exact: true }).waitFor();
   await page.getByRole("link", { name, exact: true }).click();
   await page.locator(".run-page[data-ready]").waitFor();
   assert.ok(await page.getByText(name).count());
   assert.notEqual(await page.title(), "owned");
-  rmSync(lab.path(`runs/${name}`), { recursive: true });
+  for (const one of [name, turned]) rmSync(lab.path(`runs/${one}`), { recursive: true });
+  noErrors();
+});
+
+test("what was searched, sorted and chosen is there again after a look at a run", async () => {
+  const page = await lab.open(url);
+  await row(page, "first").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("lp-sphere");
+  await page.getByRole("button", { name: "QD score" }).click();
+  for (const name of ["first", "second"]) await row(page, name).getByRole("checkbox").check();
+  await row(page, "other").getByRole("link").click();
+  await page.locator(".run-page[data-ready]").waitFor();
+  await page.goBack();
+  await page.getByRole("link", { name: "Compare 2 runs" }).waitFor();
+  assert.equal(await page.getByRole("searchbox").inputValue(), "lp-sphere");
+  await row(page, "other").getByRole("link").click();
+  await page.locator(".run-page[data-ready]").waitFor();
+  await page.getByRole("link", { name: "All runs" }).click();
+  await page.getByRole("link", { name: "Compare 2 runs" }).waitFor();
+  await page.getByRole("columnheader", { name: "QD score ↓" }).waitFor();
   noErrors();
 });
 
@@ -125,6 +147,10 @@ test("layers, archives and keys", async () => {
   await page.keyboard.press("Enter");
   await page.locator(".elite").waitFor();
   assert.ok((await page.locator(".curve canvas").count()) >= 4);
+  // Discs of emitters can be put aside.
+  await page.locator('.map[data-places="3"]').waitFor();
+  await page.getByRole("checkbox", { name: "Emitters" }).uncheck();
+  await page.locator('.map[data-places="0"]').waitFor();
   noErrors();
 });
 
@@ -169,11 +195,11 @@ test("the slider shows the past, with its emitters, and the link shows it again"
 test("emitters, durations and who found which elite", async () => {
   const page = await lab.open(url);
   await openRun(page, "first");
-  const emitters = page.locator(".vitals .card", { hasText: "Emitters" });
+  const emitters = page.locator(".lists .card", { has: page.getByRole("heading", { name: "Emitters" }) });
   await emitters.waitFor();
   assert.equal(await emitters.locator("tbody tr").count(), 3);
   assert.match(await emitters.textContent(), /0 of 1,440 rows \(0\.00 %\) came after/);
-  const durations = page.locator(".vitals .card", { hasText: "Durations of evaluations" });
+  const durations = page.locator(".lists .card", { hasText: "Durations of evaluations" });
   assert.match(await durations.textContent(), /1,440 evaluations took/);
   assert.ok((await durations.locator(".histogram span").count()) > 0);
   await choice(page, "Colour").locator('option[value="emitter"]').waitFor({ state: "attached" });
@@ -215,10 +241,86 @@ archive = { resolution = [5, 5] }
   const more = failures.locator("pre").first();
   await more.waitFor();
   assert.match(await more.textContent(), /too steep\n\[0\.\d+,/);
+  // Failures with the same cause are one row.
+  const n = Number(await failures.locator("tbody td").first().textContent());
+  assert.ok(n > 1 && (await failures.locator("tbody tr").count()) < n, `${n} failures`);
   await page.getByText("2 workers.").waitFor();
   rmSync(lab.path("runs/moody"), { recursive: true });
   noErrors();
 });
+
+// Three measures, a cost to minimise, names for components, and a column of one's own.
+const WING = `import { createInterface } from "node:readline";
+const say = (value) => process.stdout.write(JSON.stringify(value) + "\\n");
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, solutions } = JSON.parse(line);
+  if (id === undefined) return say({ version: 1 });
+  const result = ([x, y, z]) => ({ objective: 2 + x * x + y * y + z * z, measures: [x, y, z], extras: { lift: 1 + x } });
+  say({ id, results: solutions.map(result) });
+});
+`;
+
+test("three measures have pairs to choose, and a cost is minimised", async () => {
+  writeFileSync(lab.path("wing.mjs"), WING);
+  const command = JSON.stringify([process.execPath, lab.path("wing.mjs")]);
+  writeFileSync(lab.path("wing.toml"), `[problem]
+n = 3
+measures = [[-1, 1], [-1, 1], [-1, 1]]
+measure_names = ["camber", "root", "tip"]
+component_names = ["sweep", "span", "chord"]
+objective_name = "drag"
+goal = "minimise"
+[evaluator]
+command = ${command}
+workers = 1
+extras = { lift = 1 }
+[run]
+iterations = 10
+[algorithm]
+emitters = 2
+batch_size = 16
+[archive]
+resolution = [6, 5, 4]
+min_f = 20
+`);
+  lab.call("run", lab.path("wing.toml"), "--out", lab.path("runs/wing"), "--quiet");
+  const page = await lab.open(url);
+  // The list of layers may come before the picture that says how many measures there are, or after it.
+  for (const slow of ["saved", "cells"]) {
+    await page.route(`**/api/runs/*/${slow}*`, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await route.continue();
+    });
+    await openRun(page, "wing");
+    await choice(page, "Across").locator("option", { hasText: "camber" }).waitFor({ state: "attached" });
+    await page.unrouteAll({ behavior: "wait" });
+  }
+  await choice(page, "Up").selectOption({ label: "tip" });
+  await page.waitForFunction(() => location.hash.includes("axes=0%2C2"));
+  await choice(page, "Colour").selectOption({ label: "lift" });
+  await page.waitForFunction(() => location.hash.includes("layer=extra.0.0"));
+  const best = JSON.parse(lab.call("elite", lab.path("runs/wing"), "--best", "--json"));
+  await page.locator(`.elite[data-cell="${best.cell}"]`).waitFor();
+  assert.deepEqual(await page.locator(".elite .values span").allTextContents(), ["sweep", "span", "chord"]);
+  const drag = Number((await page.locator(".facts div", { hasText: "Best" }).locator("dd").textContent()).replace("−", "-"));
+  assert.ok(Math.abs(drag - best.objective) < 1e-3 && drag >= 2, `${drag} is not ${best.objective}`);
+  rmSync(lab.path("runs/wing"), { recursive: true });
+  noErrors();
+});
+
+test("a run without a checkpoint is shown as far as it is known, and says what is missing", async () => {
+  cpSync(lab.path("runs/first"), lab.path("runs/killed"), { recursive: true });
+  rmSync(lab.path("runs/killed/checkpoints"), { recursive: true });
+  rmSync(lab.path("runs/killed/result.parquet"));
+  const page = await lab.open(url);
+  await openRun(page, "killed");
+  await page.locator('.map[data-source="history"][data-iteration="60"]').waitFor();
+  await page.locator(".elite").getByText("there is no checkpoint of this run yet").waitFor();
+  rmSync(lab.path("runs/killed"), { recursive: true });
+  noErrors();
+});
+
+const finals = (page) => page.locator(".card", { hasText: "Final figures" }).locator("tbody tr");
 
 test("a comparison is in its link, with bands, a difference map and a p-value", async () => {
   const page = await lab.open(url);
@@ -226,13 +328,16 @@ test("a comparison is in its link, with bands, a difference map and a p-value", 
   for (const name of ["first", "second", "other"]) await row(page, name).getByRole("checkbox").check();
   await page.getByRole("link", { name: "Compare 3 runs" }).click();
   await page.locator(".run-page[data-ready]").waitFor();
-  const rows = await page.locator(".run-page table.plain tbody tr").allTextContents();
+  const rows = await finals(page).allTextContents();
   assert.equal(rows.length, 2);
   assert.ok(rows.some((text) => text.includes("p = ")) && rows.some((text) => text.includes("±")));
-  await page.getByText("cells are filled in both").waitFor();
+  const difference = page.locator(".card", { hasText: "Difference of two archives" });
+  const counted = async (text) => Number((await difference.locator("tr", { hasText: text }).locator("td").textContent()).replace(",", ""));
+  await difference.getByText("cells are filled in both").waitFor();
+  assert.equal(await counted("filled in both"), (await counted("the first is better")) + (await counted("the second is better")) + (await counted("both are as good")));
   const again = await lab.open(page.url());
   await again.locator(".run-page[data-ready]").waitFor();
-  assert.deepEqual(await again.locator(".run-page table.plain tbody tr").allTextContents(), rows);
+  assert.deepEqual(await finals(again).allTextContents(), rows);
   noErrors();
 });
 

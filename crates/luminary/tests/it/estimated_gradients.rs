@@ -2,9 +2,9 @@
 
 use luminary::emitter::{Difference, EmitterConfig, EstimateConfig, Gradients, Refresh, Scale};
 use luminary::preset::Preset;
-use luminary::problem::{Problem, ProblemSpec};
+use luminary::problem::{DifferentiableProblem, Problem, ProblemSpec};
 use luminary::scheduler::{Scheduler, SchedulerConfig};
-use luminary_domains::LinearProjection;
+use luminary_domains::{Domain, LinearProjection};
 
 const N_EVALUATIONS: u64 = 20_000;
 
@@ -116,6 +116,73 @@ fn they_end_well_where_gradients_are_of_no_use() {
             let stats = scheduler.result().stats();
             assert!(stats.n_elites >= fewest, "{name}, {difference:?}: {stats:?}");
             assert!(stats.obj_max.is_some_and(|best| best >= 9.0), "{name}, {difference:?}: {stats:?}");
+        }
+    }
+}
+
+/// The first branches of one emitter, which start from the gradients at its search point.
+fn first_branches(problem: &dyn DifferentiableProblem, gradients: Gradients, noise: f64) -> Vec<f64> {
+    let spec = problem.spec();
+    let dim = spec.solution_dim;
+    let mut config = Preset::CmaMaega.for_problem(&spec);
+    config.n_emitters = 1;
+    // Neither an optimum nor a corner of the domains.
+    config.x0 = (0..dim).map(|i| 0.3 + 0.1 * (i as f64).sin()).collect();
+    let mut config = config.config();
+    let EmitterConfig::Arborescence(emitter) = &mut config.emitters[0].emitter else { unreachable!("it branches") };
+    emitter.gradients = gradients;
+    emitter.scale = Scale::measures();
+    emitter.sigma0 = 1.0;
+    let mut scheduler = config.build().unwrap();
+    let k = spec.measure_dim();
+    if gradients == Gradients::Given {
+        let theta = scheduler.ask_gradients().unwrap().to_vec();
+        let mut measures = vec![0.0; k];
+        let mut jacobian = vec![0.0; (1 + k) * dim];
+        let objective = problem.evaluate_with_jacobian(&theta, &mut measures, &mut jacobian);
+        scheduler.tell_gradients(&[objective], &measures, &jacobian).unwrap();
+    } else {
+        let probes = scheduler.ask().unwrap().to_vec();
+        let mut measures = vec![0.0; probes.len() / dim * k];
+        let rows = probes.chunks_exact(dim).zip(measures.chunks_exact_mut(k)).enumerate();
+        // Noise of alternating sign is the worst for differences between neighbours.
+        let sign = |row: usize| if row % 2 == 0 { noise } else { -noise };
+        let objectives = rows.map(|(row, (solution, measures))| problem.evaluate(solution, measures) + sign(row));
+        let objectives: Vec<f64> = objectives.collect();
+        scheduler.tell(&objectives, &measures).unwrap();
+    }
+    scheduler.ask().unwrap().to_vec()
+}
+
+/// The root mean square of the difference, in that of how far the exact branches spread.
+fn deviation(found: &[f64], exact: &[f64]) -> f64 {
+    let rms = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
+    let spread = rms(&mut exact.iter().zip(exact.iter().skip(found.len() / 35)).map(|(a, b)| a - b));
+    rms(&mut found.iter().zip(exact).map(|(a, b)| a - b)) / spread
+}
+
+#[test]
+fn on_every_domain_branches_go_where_those_of_exact_gradients_go() {
+    let n = 20;
+    for domain in Domain::ALL {
+        let problem = domain.build(n).unwrap();
+        let exact = first_branches(problem.as_ref(), Gradients::Given, 0.0);
+        let estimated = |difference: Difference, length: f64, noise: f64| {
+            let estimate = EstimateConfig { difference, ..EstimateConfig::forward(length) };
+            let found = first_branches(problem.as_ref(), Gradients::Estimated(estimate), noise);
+            // Where gradients are given one evaluation is that of the search point.
+            assert_eq!(exact.len(), found.len(), "{domain}");
+            deviation(&found, &exact)
+        };
+        let central = estimated(Difference::Central, 1e-4, 0.0);
+        assert!(central < 1e-5, "{domain}: {central}");
+        let forward = estimated(Difference::Forward, 1e-4, 0.0);
+        assert!(forward < 1e-2, "{domain}: {forward}");
+        // Noise drowns short differences; long ones come through.
+        let noisy = |length: f64| estimated(Difference::Central, length, 1e-3);
+        if domain != Domain::LpPlateau {
+            assert!(noisy(0.05) < 0.2, "{domain}: {}", noisy(0.05));
+            assert!(noisy(1e-5) > 3.0 * noisy(0.05), "{domain}: {} against {}", noisy(1e-5), noisy(0.05));
         }
     }
 }

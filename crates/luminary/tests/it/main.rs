@@ -15,4 +15,5 @@ mod allocation;
 mod protocol;
 mod golden;
 mod estimated_gradients;
+mod awkward_problems;
 mod examples;
