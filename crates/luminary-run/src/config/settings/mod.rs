@@ -189,8 +189,8 @@ pub(super) fn find(path: &str) -> Option<&'static Entry> {
 
 /// What we call a setting of a section that may have been given by another name: `sigma` for `sigma0`.
 pub(super) fn our_name<'a>(section: &str, name: &'a str) -> &'a str {
-    let alias = all().find(|entry| entry.section() == section && entry.aliases.contains(&name));
-    alias.map_or(name, Entry::key)
+    let alias = all().find(|entry| entry.section() == section && entry.aliases.iter().any(|alias| *alias == name));
+    alias.map_or(name, |entry| entry.key())
 }
 
 /// The section that a setting stands in, by its name.
