@@ -146,7 +146,7 @@ fn first_branches(problem: &dyn DifferentiableProblem, gradients: Gradients, noi
         let mut measures = vec![0.0; probes.len() / dim * k];
         let rows = probes.chunks_exact(dim).zip(measures.chunks_exact_mut(k)).enumerate();
         // Noise of alternating sign is the worst for differences between neighbours.
-        let sign = |row: usize| if row % 2 == 0 { noise } else { -noise };
+        let sign = |row: usize| if row.is_multiple_of(2) { noise } else { -noise };
         let objectives = rows.map(|(row, (solution, measures))| problem.evaluate(solution, measures) + sign(row));
         let objectives: Vec<f64> = objectives.collect();
         scheduler.tell(&objectives, &measures).unwrap();
