@@ -8,7 +8,7 @@ from pathlib import Path
 
 from luminary._keeping import File, Folder
 from luminary._native import NativeFolder
-from luminary._search import Run
+from luminary._search import Run, native_run
 
 #: Iterations where neither these nor evaluations are given.
 _ITERATIONS = 1000
@@ -67,7 +67,7 @@ class Start:
         return self.settings.get("goal") or "maximise"
 
     def to_compare(self, seed, over_issue):
-        """The run that the arguments describe; None if they leave all to the stored one.
+        """The engine's run that the arguments describe, before it begins; None if they leave all to the stored one.
 
         Args:
             seed: That of the stored run, for arguments without one.
@@ -85,7 +85,7 @@ class Start:
         named = {**self.named, "seed": seed if self.named["seed"] is None else self.named["seed"]}
         if given.get("order") == "completion" and over_issue is not None:
             given.setdefault("over_issue", over_issue)
-        return Run(**named, **given)
+        return native_run(**named, **given)
 
 
 def check_gradients(search, gradients):
@@ -101,7 +101,7 @@ def with_file(path, start, plan):
     iterations = plan.iterations_of(start()) if plan.iterations is None else plan.iterations
     search = Run.load(path, goal=start.goal)
     asked = start.to_compare(search._native.seed, search.over_issue)
-    differences = search._native.differences(asked._native) if asked is not None else []
+    differences = search._native.differences(asked) if asked is not None else []
     if differences:
         lines = "".join(f"\n  {line}" for line in differences)
         raise ValueError(f"{path} belongs to another run than the one asked for, and cannot go on as it:{lines}")
@@ -113,7 +113,7 @@ def in_folder(path, start, plan, metrics_every):
     if (path / "manifest.json").exists():
         iterations = plan.iterations_of(start()) if plan.iterations is None else plan.iterations
         asked = start.to_compare(NativeFolder.seed_of(path), NativeFolder.over_issue_of(path))
-        native, restored, seconds = NativeFolder.open(path, iterations, None if asked is None else asked._native)
+        native, restored, seconds = NativeFolder.open(path, iterations, asked)
         return Run._of(restored, restored.goal), Folder(native, path, seconds), iterations
     search = start()
     iterations = plan.iterations_of(search)

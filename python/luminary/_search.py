@@ -76,21 +76,17 @@ class Run(Shown):
     ):
         if run_folder is not None and not serve:
             raise ValueError("run_folder: expected serve=True with it, found serve=False; luminary.run keeps runs in folders")
-        if threads == 0:
-            raise ValueError("threads: expected an integer from 1 to 1024, found 0")
         named = {
             "algorithm": algorithm,
             "solution_dim": solution_dim,
             "ranges": ranges,
             "iterations": iterations,
-            "seed": int(seed) if isinstance(seed, (int, np.integer)) and seed >= 0 else native_seed(seed),
             "order": order,
             "over_issue": over_issue,
             "threads": threads,
         }
-        if settings.get("bounds") is not None:
-            settings["bounds"] = _bounds_table(settings["bounds"])
-        self._native = NativeRun({**named, **settings})
+        self._native = native_run(seed, **named, **settings)
+        self._native.start_from_elites()
         self._goal = self._native.goal
         if serve:
             self._view = View(self, unused_folder(algorithm) if run_folder is None else Path(run_folder))
@@ -365,6 +361,16 @@ class Run(Shown):
         archive = minimised.archive_class(name, is_minimised(self._goal))(**settings)
         archive._native = native
         return archive
+
+
+def native_run(seed, **settings):
+    """The run that settings describe, before it begins."""
+    if settings.get("threads") == 0:
+        raise ValueError("threads: expected an integer from 1 to 1024, found 0")
+    if settings.get("bounds") is not None:
+        settings["bounds"] = _bounds_table(settings["bounds"])
+    seed = int(seed) if isinstance(seed, (int, np.integer)) and seed >= 0 else native_seed(seed)
+    return NativeRun({**settings, "seed": seed})
 
 
 def is_minimised(goal):

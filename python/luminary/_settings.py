@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from os import PathLike
 from typing import Any, Literal, TypedDict
 
 
@@ -56,6 +57,9 @@ class Settings(TypedDict, total=False):
 
     #: when rows see thresholds: each the newest, or all of an iteration ("batch") the same; default: "sequential"
     update: Literal["sequential", "batch"]
+
+    #: elites to start from: a run folder or a table of them (.csv, .parquet), or a list of several; default: none
+    start_from: str | PathLike[str] | Iterable[str | PathLike[str]]
 
     #: the number of Voronoi cells around centroids; default: 10_000
     cells: int

@@ -61,6 +61,35 @@ def test_python_and_the_command_line_give_the_same_archives(algorithm, tmp_path)
         assert pq.read_table(tmp_path / "ours" / table).equals(pq.read_table(tmp_path / "theirs" / table)), table
 
 
+def test_a_run_starts_from_elites_as_on_the_command_line_and_needs_them_once(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "evaluator.py").write_text(EVALUATOR.format(tests=str(Path(__file__).parent)))
+    (tmp_path / "run.toml").write_text(
+        "problem = { n = 4, measures = [[-2, 2], [-2, 2]] }\n"
+        f"evaluator = {{ command = [{sys.executable!r}, 'evaluator.py'] }}\n"
+        "algorithm.emitters = 3\narchive = { from = 'first', min_f = -50, dims = 20 }\nrun = { iterations = 4, seed = 2 }\n"
+    )
+    common = {**SHAPE, "emitters": 3, "min_f": -50, "resolution": 20}
+    first = luminary.run(sphere, iterations=8, run_folder=tmp_path / "first", **common)
+    luminary_program("run", "run.toml", "--quiet", "--out", "theirs", folder=tmp_path)
+    second = {**common, "start_from": tmp_path / "first", "seed": 2, "run_folder": tmp_path / "ours"}
+    result = luminary.run(sphere, iterations=4, **second)
+    for table in ("result.parquet", "archive.parquet"):
+        assert pq.read_table(tmp_path / "ours" / table).equals(pq.read_table(tmp_path / "theirs" / table)), table
+    assert set(first.archive.data("index")) <= set(result.archive.data("index"))
+    # A list of sources, a table, and without a folder of its own.
+    luminary_program("export", "first", "--format", "csv", folder=tmp_path)
+    again = luminary.Run("cma_mae", iterations=4, start_from=[str(tmp_path / "first" / "result.csv")], seed=2, **common)
+    assert again.stats.num_elites == len(first.archive)
+    # The folder has a copy.
+    (tmp_path / "first").rename(tmp_path / "elsewhere")
+    assert luminary.run(sphere, iterations=6, **second).run.iterations == 6
+    with pytest.raises(ValueError, match="start_from|cannot start from"):
+        luminary.run(sphere, iterations=4, **{**second, "run_folder": tmp_path / "third"})
+    with pytest.raises(ValueError, match="archive.from"):
+        luminary.run(sphere, iterations=6, **{**second, "start_from": tmp_path / "elsewhere"})
+
+
 def manifest(tmp_path, **settings):
     """The resolved configuration of a run."""
     luminary.run(sphere, run_folder=tmp_path / "run", **{"iterations": 1, **SHAPE, **settings})

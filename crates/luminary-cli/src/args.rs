@@ -308,8 +308,8 @@ pub(crate) struct AskArgs {
     /// The run folder
     pub(crate) dir: PathBuf,
     /// How many rows at most
-    #[arg(short, long = "number", value_name = "N", default_value_t = 1)]
-    pub(crate) n: usize,
+    #[arg(short, long = "number", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) n: u64,
     /// One JSON object a line: id, solution, seed, kind, emitter, generation, row
     #[arg(long)]
     pub(crate) json: bool,

@@ -15,11 +15,19 @@ pub(crate) struct ChoiceArgs {
     #[arg(long)]
     best: bool,
     /// The one in this cell: its number in tables, or its interval along each measure, counted from 0, such as 12,40
-    #[arg(long, value_name = "CELL", value_delimiter = ',')]
+    #[arg(long, value_name = "CELL", value_delimiter = ',', allow_hyphen_values = true, value_parser = read_place)]
     cell: Option<Vec<usize>>,
     /// The one in the cell of these measures, such as 0.3,0.7; the nearest one, if the archive has no cells
-    #[arg(long, value_name = "MEASURES", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_name = "MEASURES", value_delimiter = ',', allow_hyphen_values = true, value_parser = read_measure)]
     measures: Option<Vec<f64>>,
+}
+
+fn read_place(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected the number of a cell, or its intervals such as 12,40".into())
+}
+
+fn read_measure(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "expected a number for each measure, such as 0.3,0.7".into())
 }
 
 impl ChoiceArgs {

@@ -65,6 +65,9 @@ impl NativeFolder {
             config.run.checkpoint_iterations = Some(checkpoint_every);
             config.check().map_err(PyValueError::new_err)?;
             let folder = RunFolder::create(&path, &Manifest::new(config.clone())).or_raise()?;
+            if let Some(elites) = run.take_start() {
+                elites.write_copy(&folder, &config).or_raise()?;
+            }
             let log = folder.metrics(0).or_raise()?;
             Self::start(folder, log, config, 0, MeasuresSeen::default()).or_raise()
         })

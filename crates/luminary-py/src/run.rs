@@ -13,6 +13,7 @@ use luminary_run::driver::{FirstBatch, Ledger};
 use luminary_run::elite::{Choice, find};
 use luminary_run::export;
 use luminary_run::folder::{FailureLog, Manifest, MeasuresSeen, compare};
+use luminary_run::start::Elites;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -41,6 +42,8 @@ pub(crate) struct NativeRun {
     config: Option<RunConfig>,
     /// The threads that calls run on; without them it is the caller's own.
     pool: Mutex<Option<Arc<ThreadPool>>>,
+    /// The elites that it started from, until its folder has a copy.
+    start: Mutex<Option<Elites>>,
     /// Where calls about tickets are entered, while it is a run folder's.
     books: Mutex<Option<Books>>,
 }
@@ -63,6 +66,17 @@ impl NativeRun {
         let run = Self { config: Some(config), ..run };
         run.set_threads(settings.py(), threads)?;
         Ok(run)
+    }
+
+    /// Puts the elites that the settings name as a start, if they do, into the archives of a run that has not begun.
+    fn start_from_elites(&self, py: Python<'_>) -> PyResult<()> {
+        let Some(config) = &self.config else { return Ok(()) };
+        py.detach(|| {
+            let Some(elites) = Elites::read(config).or_raise()? else { return Ok(()) };
+            self.with_scheduler(|scheduler| elites.inject(scheduler, config))?.or_raise()?;
+            *lock(&self.start) = Some(elites);
+            Ok(())
+        })
     }
 
     /// Restores a run from the engine's snapshot.
@@ -361,7 +375,8 @@ type ArchiveAnswer<'py> = (&'static str, Bound<'py, PyDict>, NativeArchive);
 impl NativeRun {
     /// A run that goes on where a scheduler is.
     pub(crate) fn of(scheduler: Scheduler) -> Self {
-        Self { slot: Slot::new(scheduler), config: None, pool: Mutex::new(None), books: Mutex::new(None) }
+        let slot = Slot::new(scheduler);
+        Self { slot, config: None, pool: Mutex::new(None), start: Mutex::new(None), books: Mutex::new(None) }
     }
 
     /// The scheduler's place.
@@ -372,6 +387,11 @@ impl NativeRun {
     /// What it was built from, if anybody knows.
     pub(crate) fn config(&self) -> Option<&RunConfig> {
         self.config.as_ref()
+    }
+
+    /// The elites that it started from, for the copy in its folder.
+    pub(crate) fn take_start(&self) -> Option<Elites> {
+        lock(&self.start).take()
     }
 
     /// A run of a folder that goes on where a scheduler is.

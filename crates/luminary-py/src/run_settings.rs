@@ -1,5 +1,7 @@
 //! Keywords of Python as settings of a run, read by the reader of configurations.
 
+use std::path::PathBuf;
+
 use luminary::problem::ProblemSpec;
 use luminary_run::config::settings::{self, Entry, keyword};
 use luminary_run::config::{ConfigFileError, Override, RunConfig};
@@ -116,6 +118,13 @@ fn toml_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(quoted(text.to_str()?));
+    }
+    if value.hasattr("__fspath__")? {
+        let path: PathBuf = value.extract()?;
+        let text = path
+            .to_str()
+            .ok_or_else(|| PyValueError::new_err(format!("expected a path that is Unicode, found {path:?}")))?;
+        return Ok(quoted(text));
     }
     if let Ok(table) = value.cast::<PyDict>() {
         let entry = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {

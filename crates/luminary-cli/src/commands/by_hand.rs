@@ -30,7 +30,11 @@ pub(crate) fn create(args: &CreateArgs) -> Outcome {
 
 pub(crate) fn ask(args: &AskArgs) -> Outcome {
     let mut run = ByHand::open(&args.dir)?;
-    let tickets = if args.outstanding { run.scheduler().outstanding() } else { run.ask(args.n)? };
+    let tickets = if args.outstanding {
+        run.scheduler().outstanding()
+    } else {
+        run.ask(usize::try_from(args.n).unwrap_or(usize::MAX))?
+    };
     let n_out = run.scheduler().outstanding().len();
     let is_finished = run.is_finished();
     // Nobody may see a ticket that a power failure could make the run forget.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use luminary::archive::ArchiveKind;
 use luminary::preset::Preset;
 use luminary_domains::Domain;
-use luminary_run::config::{ArchiveSettings, RankerName, StrategyName, settings};
+use luminary_run::config::{ArchiveSettings, ProblemConfig, RankerName, RunConfig, StrategyName, settings};
 use luminary_run::folder::{Manifest, State};
 use luminary_run::summary::Summary;
 use luminary_run::text::visible;
@@ -32,7 +32,7 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
     if args.json {
         print_json(&summary)?
     } else {
-        print_summary(&summary, &Manifest::read(&args.dir)?.config.archive)?
+        print_summary(&summary, &Manifest::read(&args.dir)?.config)?
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -42,12 +42,17 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
     writeln!(io::stdout(), "{text}")
 }
 
-fn print_summary(summary: &Summary, archive: &ArchiveSettings) -> io::Result<()> {
+fn print_summary(summary: &Summary, config: &RunConfig) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let status = match &summary.status {
         State::Created => "created; nobody has begun".into(),
         State::Finished => "finished".into(),
-        State::Interrupted => "interrupted; `luminary resume` continues it".into(),
+        State::Interrupted => match config.problem {
+            ProblemConfig::Custom { .. } => {
+                "interrupted; the program that made it, or `luminary ask` and `luminary tell`, continue it".into()
+            }
+            _ => "interrupted; `luminary resume` continues it".into(),
+        },
         State::Running => "running".into(),
         State::Failed { cause } => {
             let lines: Vec<_> = cause.lines().map(visible).collect();
@@ -76,7 +81,7 @@ fn print_summary(summary: &Summary, archive: &ArchiveSettings) -> io::Result<()>
         ("evaluations", grouped(summary.evaluations)),
         ("time", elapsed(summary.seconds)),
         ("QD score", format!("{} (sum {})", score(summary.qd_score), score(summary.qd_score_sum))),
-        ("coverage", coverage(summary, archive)),
+        ("coverage", coverage(summary, &config.archive)),
         ("best", best_score(summary.best, summary.mean)),
         ("mean", best_score(summary.mean, summary.best)),
         ("restarts", format!("{}{restarts}", grouped(summary.restarts))),

@@ -91,7 +91,9 @@ pub fn draw_at_end(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// Reads the two ends of `--range`, such as `0,100`.
 pub(crate) fn read_range(text: &str) -> Result<(f64, f64), String> {
-    read_pair(text, ',').filter(|(low, high)| low < high).ok_or_else(|| "expected LOW,HIGH such as 0,100".to_owned())
+    read_pair(text, ',')
+        .filter(|(low, high)| low < high)
+        .ok_or_else(|| "expected LOW,HIGH with LOW below HIGH, such as 0,100".to_owned())
 }
 
 /// Reads width and height of `--size`, such as `800x600`.

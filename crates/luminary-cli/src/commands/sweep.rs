@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
+use luminary_run::config::Override;
 use luminary_run::driver::ResumeOptions;
 use luminary_run::stop::StopFlag;
 use luminary_run::sweep::{Axis, Estimate, Plan, Sweep, SweepTable};
@@ -33,10 +34,25 @@ fn start(args: &ManyArgs, axes: &[Axis], n_trials: u64, name: &str) -> Outcome {
         None if n_trials > 0 => (0..n_trials).collect(),
         None => return Err(Failure::input("--trials: expected an integer >= 1, found 0")),
     };
-    let plan = with_source(&args.config, |source, overrides| Ok(Plan::new(source, overrides, axes, &seeds)?))?;
+    let plan = with_source(&args.config, |source, overrides| {
+        refuse_seed(overrides, axes)?;
+        Ok(Plan::new(source, overrides, axes, &seeds)?)
+    })?;
     let out = args.out.clone().unwrap_or_else(|| unused_folder(name));
     let sweep = Sweep::start(&out, plan)?;
     execute(&sweep, &out, args.jobs, &stop, Speech::of_flag(args.quiet))
+}
+
+/// Each trial has a seed of its own, so one that is given would be silently without effect.
+fn refuse_seed(overrides: &[Override], axes: &[Axis]) -> Result<(), Failure> {
+    let given = overrides.iter().map(|setting| (&setting.flag, &setting.key));
+    let varied = axes.iter().map(|axis| (&axis.flag, &axis.key));
+    match given.chain(varied).find(|(_, key)| *key == "run.seed") {
+        Some((flag, _)) => Err(Failure::input(format!(
+            "{flag}: expected the seeds of several runs as --seeds 0..5, or their number as --trials 5, found run.seed"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Continues a sweep.

@@ -183,6 +183,9 @@ fn a_problem_without_a_program_cannot_be_run_by_one() {
     let lab = Lab::new();
     lab.create("", "run");
     lab.call(&["resume", "run"]).fails(2, &["evaluated elsewhere", "luminary ask"]);
+    lab.ask("run", 1);
+    assert!(lab.call(&["show", "run"]).success().stdout.contains("`luminary ask` and `luminary tell`, continue it"));
     lab.call(&["ask", "nowhere"]).fails(2, &["nowhere"]);
+    lab.call(&["ask", "nowhere", "-n", "0"]).fails(2, &["0 is not in 1.."]);
     lab.call(&["create", "by-hand.toml", "--out", "run"]).fails(2, &["already holds a run"]);
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::support::Lab;
 
-const FILES: [(&str, &str); 51] = [
+const FILES: [(&str, &str); 59] = [
     ("empty", ""),
     ("no-domain", "[run]\nseed = 1\n\n[problem]\nn = 3\n"),
     ("not-toml", "[problem\ndomain = \"arm\"\n"),
@@ -47,6 +47,20 @@ const FILES: [(&str, &str); 51] = [
     ("no-command", "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\nworkers = 2\n"),
     ("no-measures", "[problem]\nn = 2\n[evaluator]\ncommand = [\"true\"]\n"),
     ("measure-bounds", "[problem]\nn = 2\nmeasures = [[0, 1], [3, 2]]\n[evaluator]\ncommand = [\"true\"]\n"),
+    ("measure-width", "[problem]\nn = 2\nmeasures = [[-1e308, 1e308]]\n[evaluator]\ncommand = [\"true\"]\n"),
+    ("misspelt-command", "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncomand = [\"true\"]\n"),
+    ("no-program", "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"\"]\n"),
+    (
+        "kept-nowhere",
+        "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"true\"]\nprotocol = \"files\"\nfiles = { keep_failed = 3 }\n",
+    ),
+    (
+        "no-categories",
+        "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"true\"]\n[archive]\nkind = \"categorical\"\ncategories = [[]]\n",
+    ),
+    ("wrong-section", "[problem]\ndomain = \"arm\"\niterations = 100\n"),
+    ("no-section", "domain = \"arm\"\n"),
+    ("two-names", "[problem]\ndomain = \"arm\"\n[algorithm]\nsigma = 0.1\nsigma0 = 0.2\n"),
     ("two-problems", "[problem]\ndomain = \"arm\"\n[evaluator]\ncommand = [\"true\"]\n"),
     ("command-as-text", "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = \"python3 x.py\"\n"),
     ("no-workers", "[problem]\nn = 2\nmeasures = [[0, 1]]\n[evaluator]\ncommand = [\"true\"]\nworkers = 0\n"),
@@ -115,6 +129,25 @@ fn every_mistake_is_told_with_its_place_and_what_was_expected() {
         fs::write(&expected, &told).unwrap();
     }
     assert_eq!(told, fs::read_to_string(&expected).unwrap());
+}
+
+/// Whoever comes from pyribs may keep its names, in files and flags, and flags win under either name.
+#[test]
+fn names_of_pyribs_are_understood_in_files_and_flags() {
+    let lab = Lab::new();
+    let of = |name: &str, settings: &str, flags: &[&str]| {
+        fs::write(lab.path(&format!("{name}.toml")), format!("[problem]\ndomain = \"arm\"\nn = 4\n{settings}"))
+            .unwrap();
+        let file = format!("{name}.toml");
+        let run = ["run", &file, "--out", name, "--iterations", "2", "--quiet"];
+        lab.call(&[&run[..], flags].concat()).success();
+        lab.essence(name)
+    };
+    let ours = of("ours", "[archive]\nresolution = 7\nmin_f = -3\n[algorithm]\nsigma = 0.25\nbatch_size = 5\n", &[]);
+    let theirs = "[archive]\ndims = 7\nthreshold_min = -3\n[algorithm]\nsigma0 = 0.25\nbatch_size = 5\n";
+    assert!(of("theirs", theirs, &[]) == ours);
+    let other = theirs.replace("0.25", "0.5").replace("sigma0", "sigma");
+    assert!(of("flag", &other, &["--set", "algorithm.sigma0=0.25"]) == ours);
 }
 
 #[test]

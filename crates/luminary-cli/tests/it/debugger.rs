@@ -1,6 +1,7 @@
 //! Evaluators that misbehave: `check` and `run` name the cause of each.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::support::Lab;
 
@@ -70,7 +71,12 @@ fn a_fault_of_an_answer_is_named() {
         ("results[0]['objective'] = None", &["or an infinity in the objective"]),
         ("results[0]['measures'][1] = float('inf')", &["or an infinity in the measures"]),
         ("results[0]['measures'] = [1.0]", &["measures of the wrong length: expected 2, found 1"]),
-        ("results[0]['objective'] = 'high'", &["expected a number as `objective`"]),
+        ("results[0]['objective'] = 'high'", &["expected a number as `objective`, found \"high\""]),
+        ("results[0]['measures'] = {'far': 1}", &["expected a list of numbers as measures, found {\"far\": 1}"]),
+        ("results[0]['measures'][1] = True", &["expected only numbers in measures, found true"]),
+        ("answer['results'] = [7]", &["expected an object for each result, found 7"]),
+        ("answer['id'] = '0'", &["expected a whole number as `id`, found \"0\""]),
+        ("results[0] = {'error': {'code': 3}}", &["reported an error: {\"code\": 3} (expected a text)"]),
         ("del results[0]['measures']", &["expected `measures` in each result, found none"]),
         ("answer['results'] = []", &["results of the wrong length: expected 1, found 0"]),
         ("del answer['results']", &["expected `results` or `error` in the answer, found neither"]),
@@ -89,6 +95,8 @@ fn a_fault_of_an_answer_is_named() {
 fn a_fault_before_the_hello_is_named() {
     let cases: &[(&str, &[&str])] = &[
         ("send('Loading model ...')", &["expected a hello such as {\"version\": 1}, found \"Loading model ...\""]),
+        ("send('[]')", &["expected a hello such as {\"version\": 1}, found \"[]\"\n"]),
+        ("sys.exit(0)", &["worker does not start: no hello of it (tried once); worker 0 exited with code 0"]),
         ("send('{\"version\": 2}')", &["expected protocol version 1 in the hello, found 2"]),
         ("import no_such_module", &["worker does not start", "No module named 'no_such_module'"]),
     ];
@@ -110,6 +118,9 @@ fn a_program_that_takes_too_long_is_told_by_which_setting_and_whether_it_only_fo
     fails_with(&silent, &settings, &["`start_time_limit`", hint]);
     let silent = lab("pass", "send = lambda text: print(text)");
     fails_with(&silent, &settings, &["`time_limit`", hint]);
+    let endless = lab("pass", "send(json.dumps(answer), end=''); continue");
+    let words = ["took longer than 2 s (`time_limit`): expected a line end after \"{\\\"id\\\": 0, \\\"results\\\": ["];
+    fails_with(&endless, &["evaluator.time_limit=2"], &words);
 }
 
 #[test]
@@ -117,7 +128,18 @@ fn a_program_that_cannot_be_run_is_named() {
     let lab = lab("pass", "pass");
     let command = |words: &str| format!("evaluator.command={words}");
     fails_with(&lab, &[&command("['no-such-program']")], &["cannot run `no-such-program`", "No such file"]);
-    fails_with(&lab, &[&command("['./program.py']")], &["program.py`: Permission denied"]);
+    fails_with(&lab, &[&command("['./program.py']")], &["program.py`: Permission denied", "not executable: chmod +x"]);
+    fs::create_dir(lab.path("folder")).unwrap();
+    fails_with(&lab, &[&command("['./folder']")], &["folder`: Permission denied", "it is a folder"]);
+    for (first_line, text) in [
+        ("#!/opt/absent/python3 -u", "not \"/opt/absent/python3\", by which its first line wants to be run"),
+        ("#!/usr/bin/python3\r", "not \"/usr/bin/python3\\r\", by which its first line wants to be run"),
+        ("import json", "a script needs a first line such as #!/usr/bin/env python3"),
+    ] {
+        fs::write(lab.path("script"), format!("{first_line}\n")).unwrap();
+        fs::set_permissions(lab.path("script"), fs::Permissions::from_mode(0o755)).unwrap();
+        fails_with(&lab, &[&command("['./script']")], &["cannot run", text]);
+    }
     fails_with(&lab, &[&command("['python3', 'absent.py']")], &["exited with code 2", "absent.py"]);
 }
 
@@ -186,6 +208,15 @@ fn check_tries_a_request_of_several_solutions_and_every_worker() {
     let chance = lab("import random", "for result in results: result['objective'] = random.random()");
     let checked = chance.call(&many).success().stdout;
     assert!(checked.contains("when it is evaluated again: the evaluator uses chance"), "{checked}");
+    for (before, body, text) in [
+        ("pass", "send(json.dumps(answer)); send('done'); continue", "found \"done\""),
+        ("n = []", "n.append(1); len(n) > 1 and sys.exit(9)", "exited with code 9"),
+        ("n = []", "n.append(1); results[0]['objective'] = len(n)", "when it is evaluated again"),
+    ] {
+        let single = ["check", "run.toml", "--set", "evaluator.rows_per_request=1"];
+        let checked = lab(before, body).call(&single).success().stdout;
+        assert!(checked.contains("warning: ") && checked.contains(text), "expected {text:?} in {checked}");
+    }
     let third = lab("os.environ['LUMINARY_WORKER'] == '2' and sys.exit('only two licences')", "pass");
     third.call(&["check", "run.toml", "--set", "evaluator.workers=4"]).fails(1, &["worker 2", "only two licences"]);
 }

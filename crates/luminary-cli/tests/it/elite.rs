@@ -101,7 +101,9 @@ fn what_cannot_be_found_is_told_with_what_can() {
     lab.call(&["elite", "run", "--cell", "80"]).fails(2, &["expected a cell below 80, found 80"]);
     lab.call(&["elite", "run", "--cell", "1,2,3"]).fails(2, &["the number of a cell, or 2 intervals"]);
     lab.call(&["elite", "run", "--measures", "-1"]).fails(2, &["expected 2 finite measures, found [-1.0]"]);
-    lab.call(&["elite", "run", "--measures", "a,b"]).fails(2, &["invalid value 'a'"]);
+    lab.call(&["elite", "run", "--measures", "a,b"]).fails(2, &["invalid value 'a'", "a number for each measure"]);
+    lab.call(&["elite", "run", "--cell", "3,x"])
+        .fails(2, &["invalid value 'x'", "the number of a cell, or its intervals"]);
     lab.call(&["elite", "run"]).fails(2, &["--best"]);
     lab.call(&["elite", "run", "--best", "--cell", "1"]).fails(2, &["cannot be used with"]);
     lab.call(&["elite", "nowhere", "--best"]).fails(2, &["expected a run folder"]);

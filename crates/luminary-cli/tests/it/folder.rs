@@ -54,6 +54,10 @@ fn a_manifest_that_was_edited_is_refused_with_each_difference() {
     fs::write(&manifest, original).unwrap();
     assert_eq!(lab.essence("run"), before);
     lab.call(&["resume", "run", "--iterations", "20", "--threads", "2", "--quiet"]).success();
+    // What is done cannot be undone.
+    let fewer = "expected at least the 20 iterations that are done in `run.iterations`, found 15";
+    lab.call(&["resume", "run", "--iterations", "15"]).fails(2, &[fewer]);
+    assert_eq!(lab.show("run")["status"], "finished");
 }
 
 #[test]

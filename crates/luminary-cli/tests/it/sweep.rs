@@ -99,5 +99,10 @@ fn one_bad_combination_is_told_before_anything_runs() {
     let lab = Lab::new();
     let args = ["sweep", "--domain", "arm", "--vary", "algorithm.preset=cma_me,cma_mea", "--out", "sweep"];
     lab.call(&args).fails(2, &["--vary algorithm.preset", "cma_mea", "did you mean \"cma_mae\"?"]);
+    // A sweep over seeds by way of the setting would be one run several times.
+    for seeded in [&["--vary", "run.seed=1,2"][..], &["--vary", "algorithm.sigma=1,2", "--seed", "3"]] {
+        let args = [&["sweep", "--domain", "arm", "--out", "sweep"], seeded].concat();
+        lab.call(&args).fails(2, &["expected the seeds of several runs as --seeds 0..5", "found run.seed"]);
+    }
     assert!(!lab.path("sweep").exists());
 }

@@ -99,7 +99,7 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
     check.warnings = warnings(&check, config.goal(), acceptance, jacobian);
     check.warnings.extend(refusal(&scheduler, config, &check));
     if objective.is_finite() {
-        check.warnings.extend(workers.try_several_rows(config, objective)?);
+        check.warnings.extend(workers.ask_again(config, objective)?);
         workers.start_others(config)?;
     }
     Ok(check)

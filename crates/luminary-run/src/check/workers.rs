@@ -6,7 +6,7 @@ use crate::evaluate::Evaluator;
 #[cfg(unix)]
 use crate::{
     config::ProblemConfig,
-    external::{Entry, ExternalConfig, Transcript},
+    external::{Entry, ExternalConfig, Protocol, Transcript},
     external_batch::ExternalBatch,
     rows::{Evaluated, Wants, evaluate_rows},
 };
@@ -98,19 +98,20 @@ impl Workers {
         Some(Conversation { entries, errors: self.transcript.errors(), start_seconds: self.start_seconds })
     }
 
-    /// Has the start evaluated twice in one request, if a run would send several solutions at a time. Programs that look
-    /// at the first only, or give other values the second time, show it here.
+    /// Has the start evaluated once more, or twice in one request if a run would send several solutions at a time. Programs
+    /// that answer only once, write something behind their answer, look at the first solution only, or give other values
+    /// the second time, show it here. With files each evaluation is a process of its own, which knows of no other.
     ///
     /// # Errors
     /// An evaluator that cannot go on.
     #[cfg(unix)]
-    pub(super) fn try_several_rows(&mut self, config: &RunConfig, objective: f64) -> Result<Vec<String>, RunError> {
+    pub(super) fn ask_again(&mut self, config: &RunConfig, objective: f64) -> Result<Vec<String>, RunError> {
+        let speaks = |external: &&ExternalConfig| external.protocol == Protocol::JsonLines;
+        let Some(external) = external(config).filter(speaks) else { return Ok(Vec::new()) };
         let n_rows = usize::try_from(config.evaluations_per_iteration()).unwrap_or(usize::MAX);
-        if external(config).is_none_or(|external| external.rows_in_request(n_rows) < 2) {
-            return Ok(Vec::new());
-        }
+        let n_asked = external.rows_in_request(n_rows).min(2);
         let n_before = self.transcript.entries().len();
-        let solutions = [config.algorithm.x0.as_slice(); 2].concat();
+        let solutions = config.algorithm.x0.repeat(n_asked);
         let Evaluated { results, notes, .. } = evaluate_rows(self.first(), config, Wants::of(config), 1, &solutions)?;
         let entries = self.transcript.entries().split_off(n_before);
         let n_requests = entries.iter().filter(|entry| matches!(entry, Entry::Sent(_))).count();
@@ -122,7 +123,11 @@ impl Workers {
             });
             let causes: String = notes.iter().map(|note| format!("\n  {note}")).collect();
             let answer = answer.unwrap_or_default();
-            warnings.push(format!("a request of two solutions fails, and a run sends several{answer}{causes}"));
+            let fails = match n_asked {
+                1 => "a second request fails, and a run sends many",
+                _ => "a request of two solutions fails, and a run sends several",
+            };
+            warnings.push(format!("{fails}{answer}{causes}"));
         } else if results.objectives.iter().any(|again| *again != objective) {
             let turn = |objective: f64| config.goal().turn(objective);
             let again: Vec<f64> = results.objectives.iter().map(|&again| turn(again)).collect();
@@ -135,12 +140,12 @@ impl Workers {
         Ok(warnings)
     }
 
-    /// Domains take any number of rows.
+    /// Domains can be asked again.
     ///
     /// # Errors
     /// None.
     #[cfg(not(unix))]
-    pub(super) fn try_several_rows(&mut self, _: &RunConfig, _: f64) -> Result<Vec<String>, RunError> {
+    pub(super) fn ask_again(&mut self, _: &RunConfig, _: f64) -> Result<Vec<String>, RunError> {
         Ok(Vec::new())
     }
 }

@@ -89,8 +89,12 @@ pub(super) fn read_categories(section: &mut Section, spec: &ProblemSpec) -> Resu
     let setting = section.require_as("categories", &expected)?;
     let names = |list: &Setting| list.list(&expected)?.iter().map(|name| Ok(name.string()?.to_owned())).collect();
     let categories: Vec<Vec<String>> = setting.list(&expected)?.iter().map(names).collect::<Result<_, Fault>>()?;
-    if categories.len() != k || categories.iter().any(Vec::is_empty) {
+    if categories.len() != k {
         return Err(setting.fault(&expected));
+    }
+    if let Some(measure) = categories.iter().position(Vec::is_empty) {
+        let found = format!("none for measure {measure}");
+        return Err(setting.fault_found("at least one name for each measure", found));
     }
     for names in &categories {
         if let Some(i) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {

@@ -102,6 +102,11 @@ impl Fault {
         Self { place: None, key: key.into(), expected: expected.into(), found: Found::Nothing, help: None }
     }
 
+    /// A value whose place is not known.
+    pub(super) fn without_place(key: &str, expected: &str, found: String) -> Self {
+        Self { found: Found::Text(found), ..Self::missing(key, expected) }
+    }
+
     pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

@@ -19,9 +19,10 @@ pub(super) fn read(mut section: Section) -> Result<ExternalConfig, Fault> {
     section.finish()?;
     match config.check() {
         Ok(()) => Ok(config),
-        Err(ExternalError::Config { key, expected, .. }) => Err(match places.get(key) {
-            Some(setting) => setting.fault(expected),
-            None => Fault::missing(&format!("evaluator.{key}"), expected),
+        Err(ExternalError::Config { key, expected, found }) => Err(match (key, places.get(key)) {
+            ("command", Some(setting)) => setting.fault_found(expected, found),
+            (_, Some(setting)) => setting.fault(expected),
+            (_, None) => Fault::without_place(&format!("evaluator.{key}"), expected, found),
         }),
         Err(error) => Err(Fault::missing("evaluator", &error.to_string())),
     }
@@ -70,7 +71,9 @@ impl Reader<'_> {
         let default = ExternalConfig::default();
         let protocols = [("json-lines", Protocol::JsonLines), ("files", Protocol::Files)];
         let policies = [("skip", OnFailure::Skip), ("abort", OnFailure::Abort)];
-        let command = words(&self.section.require("command")?)?;
+        let command_setting = self.section.require("command")?;
+        let command = words(&command_setting)?;
+        self.places.insert("command".into(), command_setting);
         let hosts = self.take("hosts").map_or(Ok(Vec::new()), |setting| hosts_of(&setting))?;
         let workers = self.workers(&hosts, default.workers)?;
         Ok(ExternalConfig {

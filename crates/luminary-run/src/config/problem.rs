@@ -152,6 +152,9 @@ fn read_measures(setting: &Setting) -> Result<Vec<(f64, f64)>, Fault> {
         let [lower, upper] = pair.as_slice() else { return Err(row.fault("a lower and an upper bound")) };
         match (lower.finite()?, upper.finite()?) {
             (lower, upper) if lower < upper && (upper - lower).is_finite() => Ok((lower, upper)),
+            (lower, upper) if lower < upper => {
+                Err(row.fault_found("bounds whose distance is a finite number", format!("[{lower:e}, {upper:e}]")))
+            }
             (lower, upper) => Err(row.fault_found("lower < upper", format!("[{lower}, {upper}]"))),
         }
     };

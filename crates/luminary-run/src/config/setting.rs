@@ -58,10 +58,18 @@ impl Section {
     /// Takes a setting that must be there, for a reason that the table of settings does not know.
     pub(super) fn require_as(&mut self, key: &'static str, expected: &str) -> Result<Setting, Fault> {
         let path = self.path_of(key);
-        let place = self.place.clone();
-        self.take(key).ok_or_else(|| match place {
-            Some(place) => Fault::new(place, &path, expected, Found::Nothing),
+        if let Some(setting) = self.take(key) {
+            return Ok(setting);
+        }
+        let fault = match &self.place {
+            Some(place) => Fault::new(place.clone(), &path, expected, Found::Nothing),
             None => Fault::missing(&path, expected),
+        };
+        // Nothing else may be meant by a name that is almost this one.
+        let similar = self.table.keys().find(|found| closest(found, &[key]).is_some());
+        Err(match similar {
+            Some(found) => fault.with_help(format!("`{found}` may be meant to be `{key}`")),
+            None => fault,
         })
     }
 
@@ -80,10 +88,11 @@ impl Section {
         let names: Vec<_> = self.known.iter().map(|key| format!("`{key}`")).collect();
         let expected = format!("one of {}", names.join(", "));
         let fault = Fault::new(entry.key_place.clone(), &self.path_of(key), &expected, Found::Text(format!("`{key}`")));
-        let alias = settings::find_alias(&self.path, key).map(Described::key).filter(|name| self.known.contains(name));
-        Err(match alias.or_else(|| closest(key, &self.known)) {
-            Some(name) => fault.with_help(format!("did you mean `{name}`?")),
-            None => fault,
+        let elsewhere = settings::section_of(key).filter(|section| *section != self.path);
+        Err(match (closest(key, &self.known), elsewhere) {
+            (Some(name), _) => fault.with_help(format!("did you mean `{name}`?")),
+            (None, Some(section)) => fault.with_help(format!("`{key}` belongs to [{section}]")),
+            (None, None) => fault,
         })
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{ConfigFileError, Fault, Found};
+use super::settings;
 
 /// Text to read a configuration from, under the name that errors give it.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +92,9 @@ pub(super) fn read(source: Option<Source<'_>>, overrides: &[Override]) -> Result
                 let span = error.span().unwrap_or(0..0);
                 ConfigFileError::syntax(source, span, error.message().to_owned())
             })?;
-            convert_table(parsed.get_ref(), &Place::File, MAX_DEPTH).map_err(|fault| fault.locate(Some(source)))?
+            convert_table(parsed.get_ref(), &Place::File, MAX_DEPTH)
+                .and_then(with_our_names)
+                .map_err(|fault| fault.locate(Some(source)))?
         }
     };
     for setting in overrides {
@@ -106,6 +109,26 @@ fn convert_table(table: &DeTable<'_>, place: &PlaceOf<'_>, depth: usize) -> Resu
         Ok((key_text.to_string(), Entry { key_place: place(key.span()), node: convert(value, place, depth)? }))
     };
     table.iter().map(convert).collect()
+}
+
+/// Settings under our names, also those that the file calls by pyribs'.
+fn with_our_names(mut file: Table) -> Result<Table, Fault> {
+    for (section, entry) in &mut file {
+        let Value::Table(table) = &mut entry.node.value else { continue };
+        let others: Vec<String> =
+            table.keys().filter(|key| settings::our_name(section, key) != *key).cloned().collect();
+        for other in others {
+            let name = settings::our_name(section, &other);
+            let entry = table.remove(&other).expect("the key was just found");
+            if table.contains_key(name) {
+                let path = format!("{section}.{name}");
+                let found = Found::Text("both".into());
+                return Err(Fault::new(entry.key_place, &path, &format!("either `{name}` or `{other}`"), found));
+            }
+            table.insert(name.to_owned(), entry);
+        }
+    }
+    Ok(file)
 }
 
 type PlaceOf<'a> = dyn Fn(Range<usize>) -> Place + 'a;
@@ -140,7 +163,7 @@ fn set(table: &mut Table, setting: &Override) -> Result<(), Fault> {
     let place = Place::Flag(setting.flag.clone());
     let node = parse_value(&setting.value, &place)?;
     let (sections, key) = match setting.key.rsplit_once('.') {
-        Some((sections, key)) => (sections.split('.').collect::<Vec<_>>(), key),
+        Some((sections, key)) => (sections.split('.').collect::<Vec<_>>(), settings::our_name(sections, key)),
         None => (Vec::new(), setting.key.as_str()),
     };
     let mut table = table;

@@ -207,6 +207,11 @@ impl Run {
         }
         let Restored { scheduler, seconds, measures_seen, iteration_saved, replayed, damaged, .. } =
             resume(&folder, &manifest.config)?;
+        let done = scheduler.iterations();
+        if let Some(wanted) = options.iterations.filter(|&wanted| wanted < done) {
+            let expected = format!("expected at least the {done} iterations that are done in `run.iterations`");
+            return Err(RunError::Setting(format!("{expected}, found {wanted}")));
+        }
         if is_changed {
             folder.write_manifest(&manifest)?;
         }

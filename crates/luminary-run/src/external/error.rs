@@ -38,15 +38,17 @@ pub enum ExternalError {
         found: usize,
     },
     /// The program is not there or may not be executed.
-    #[error("external evaluator: cannot run `{program}`: {source}")]
+    #[error("external evaluator: cannot run `{program}`: {source}{}", because(.hint))]
     Program {
         /// The program as it was looked for.
         program: String,
+        /// What may be wrong with it, if that can be seen.
+        hint: Option<String>,
         /// What the system said.
         source: std::io::Error,
     },
     /// No worker is left: each of them did not get as far as its hello, as often as is allowed.
-    #[error("external evaluator: worker does not start (tried {attempts} times); {event}")]
+    #[error("external evaluator: worker does not start: no hello of it ({}); {event}", tries(*.attempts))]
     WillNotStart {
         /// Starts in a row that failed.
         attempts: usize,
@@ -111,6 +113,14 @@ pub enum ExternalError {
     /// The stop flag was set while a batch was under way.
     #[error("external evaluator: stopped while a batch was being evaluated")]
     Stopped,
+}
+
+fn tries(attempts: usize) -> String {
+    if attempts == 1 { "tried once".into() } else { format!("tried {attempts} times") }
+}
+
+fn because(hint: &Option<String>) -> String {
+    hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default()
 }
 
 fn waited(seconds: Option<f64>) -> String {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::report::Fault;
 use super::scan::{Scanned, Scanner};
-use super::wire::read_numbers;
+use super::wire::{read_numbers, skipped};
 use crate::export::column_names;
 
 /// More columns than this make tables that nothing reads.
@@ -78,8 +78,7 @@ impl Extras {
         out.clear();
         out.resize(self.width(), f64::NAN);
         if scanner.peek() != Some(b'{') {
-            scanner.skip()?;
-            return Ok(Some(Fault::Garbage("expected an object as `extras`".into())));
+            return skipped(scanner, "an object as `extras`").map(Some);
         }
         let (mut fault, mut missing) = (None, self.0.keys().map(String::as_str).collect::<BTreeSet<_>>());
         let mut values = Vec::new();
@@ -90,9 +89,12 @@ impl Extras {
             missing.remove(key);
             values.clear();
             let found = if width == 1 && scanner.peek() != Some(b'[') {
+                let place = scanner.place();
                 let number = scanner.number()?;
                 values.extend(number);
-                number.is_none().then(|| Fault::Garbage(format!("expected a number as `{key}` in `extras`")))
+                let found = || scanner.read_since(place);
+                let words = || format!("expected a number as `{key}` in `extras`, found {}", found());
+                number.is_none().then(|| Fault::Garbage(words()))
             } else {
                 read_numbers(scanner, "one of the extras", width, &mut values)?
             };
@@ -151,14 +153,14 @@ mod tests {
     #[test]
     fn what_is_missing_or_of_the_wrong_length_is_named() {
         let garbage = |text: &str| Some(Fault::Garbage(text.into()));
-        assert_eq!(read("3").1, garbage("expected an object as `extras`"));
+        assert_eq!(read("3").1, garbage("expected an object as `extras`, found 3"));
         assert_eq!(
             read(r#"{"energy": 1, "forces": [1, 2, 3]}"#).1,
             garbage("expected `steps` in `extras`, found none")
         );
         assert_eq!(
             read(r#"{"energy": "high", "forces": [1, 2, 3], "steps": 1}"#).1,
-            garbage("expected a number as `energy` in `extras`")
+            garbage("expected a number as `energy` in `extras`, found \"high\"")
         );
         for forces in ["[1, 2]", "[1, 2, 3, 4]"] {
             let (values, fault) = read(&format!(r#"{{"energy": 1, "forces": {forces}, "steps": 2}}"#));

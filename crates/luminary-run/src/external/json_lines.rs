@@ -172,7 +172,7 @@ impl JsonLinesWorker {
             let Some(fault) = live.why_overdue(now) else { return Ok(()) };
             let is_unflushed = matches!(fault, Fault::Unflushed { .. });
             self.flushing = if is_unflushed { Flushing::Missing } else { Flushing::Works };
-            return Err(fault);
+            return Err(live.with_half_a_line(fault));
         }
         let limit = live.line_limit(&self.config, self.shape);
         let Live { process, lines, in_flight, has_said_hello, owing_since, .. } = live;
@@ -216,7 +216,7 @@ impl JsonLinesWorker {
                 (Err(Fault::TimedOut { seconds, limit }), Flushing::Missing) => {
                     Err(Fault::Unflushed { seconds, limit })
                 }
-                (checked, _) => checked,
+                (checked, _) => checked.map_err(|fault| live.with_half_a_line(fault)),
             },
         }
     }

@@ -129,6 +129,13 @@ impl Live {
         (stream == Stream::Closed || now >= until).then_some(Fault::TimedOut { seconds, limit })
     }
 
+    /// The same fault, with the half of a line that a process that is out of time has written.
+    pub(super) fn with_half_a_line(&self, fault: Fault) -> Fault {
+        let Fault::TimedOut { seconds, limit } = fault else { return fault };
+        let line = String::from_utf8_lossy(self.lines.rest()).trim().to_owned();
+        if line.is_empty() { fault } else { Fault::Unfinished { seconds, limit, line: cut(&line) } }
+    }
+
     /// Notices a process that is out of time, a host that is silent, and a process that has ended while its children keep
     /// its output open.
     pub(super) fn check_time(&mut self, now: Instant, config: &ExternalConfig) -> Result<(), Fault> {

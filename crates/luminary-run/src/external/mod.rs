@@ -39,6 +39,7 @@ mod host_state;
 mod files;
 mod guard;
 mod process;
+mod unfit;
 mod wire;
 mod scan;
 mod lines;

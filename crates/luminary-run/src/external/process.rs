@@ -18,6 +18,7 @@ use super::error::ExternalError;
 use super::lines::Tail;
 use super::report::Fault;
 use super::signs::Signs;
+use super::unfit;
 
 /// How often a process is looked at when its pipes are silent: a process may end while its children keep them open.
 pub(super) const LIVENESS_INTERVAL: Duration = Duration::from_millis(20);
@@ -46,15 +47,21 @@ pub(super) enum Stream {
     Closed,
 }
 
+/// Whether the system will never run the program, however often it is asked.
+fn is_mistake(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) || unfit::is_no_program(error)
+}
+
 impl Process {
     /// Starts a command. The outer error ends the run, because the program is not there; the inner one may pass.
     pub(super) fn spawn(command: &mut Command) -> Result<Result<Self, Fault>, ExternalError> {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         match command.spawn().and_then(Self::adopt) {
             Ok(process) => Ok(Ok(process)),
-            Err(source) if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+            Err(source) if is_mistake(&source) => {
                 let program = command.get_program().to_string_lossy().into_owned();
-                Err(ExternalError::Program { program, source })
+                let hint = unfit::why(Path::new(command.get_program()), &source);
+                Err(ExternalError::Program { program, hint, source })
             }
             Err(error) => Ok(Err(Fault::NotStarted(error.to_string()))),
         }

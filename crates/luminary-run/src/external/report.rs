@@ -185,6 +185,15 @@ pub enum Fault {
         /// The setting that gave them.
         limit: TimeLimit,
     },
+    /// It took too long, and had written this much of a line.
+    Unfinished {
+        /// The seconds it had.
+        seconds: f64,
+        /// The setting that gave them.
+        limit: TimeLimit,
+        /// What there is of the line.
+        line: String,
+    },
     /// The answer does not follow the protocol.
     Garbage(String),
     /// A list in the answer has the wrong length.
@@ -270,7 +279,7 @@ impl Fault {
         match self {
             Self::Exited(_) | Self::Killed(_) | Self::ClosedOutput | Self::NotStarted(_) => FaultKind::Crash,
             Self::SessionLost(_) | Self::Silent { .. } => FaultKind::Crash,
-            Self::TimedOut { .. } | Self::Unflushed { .. } => FaultKind::TimeOut,
+            Self::TimedOut { .. } | Self::Unflushed { .. } | Self::Unfinished { .. } => FaultKind::TimeOut,
             Self::Garbage(_) => FaultKind::Garbage,
             Self::WrongLength { .. } => FaultKind::WrongLength,
             Self::NonFinite(_) => FaultKind::NonFinite,
@@ -314,6 +323,10 @@ impl fmt::Display for Fault {
                 f,
                 "took longer than {seconds} s (`{limit}`): its answer came only when its input was closed, so it does \
                  not flush its output after every line (in Python: print(..., flush=True))"
+            ),
+            Self::Unfinished { seconds, limit, line } => write!(
+                f,
+                "took longer than {seconds} s (`{limit}`): expected a line end after {line:?}, which it had written"
             ),
             Self::Garbage(detail) => write!(f, "gave an answer that is not in the protocol: {detail}"),
             Self::WrongLength { what, expected, found } => {

@@ -6,11 +6,16 @@
 
 use std::borrow::Cow;
 
+use crate::text::visible;
+
 /// A result whose error says what was expected where.
 pub(super) type Scanned<T> = Result<T, String>;
 
 /// How deep values nobody asked for may be nested.
 const MAX_DEPTH: usize = 64;
+
+/// Characters of a wrong text that an error shows.
+const SHOWN: usize = 40;
 
 /// Reads JSON from left to right.
 pub(super) struct Scanner<'a> {
@@ -64,6 +69,18 @@ impl<'a> Scanner<'a> {
             Some(b'N' | b'I' | b'n') => self.word().map(Some),
             _ => self.skip().map(|()| None),
         }
+    }
+
+    /// Where the next value begins.
+    pub(super) fn place(&mut self) -> usize {
+        self.peek();
+        self.at
+    }
+
+    /// What was read since that place, cut and harmless to terminals.
+    pub(super) fn read_since(&self, place: usize) -> String {
+        let read: String = self.text[place..self.at].chars().take(SHOWN).collect();
+        visible(&read)
     }
 
     /// Reads a string.
@@ -173,7 +190,6 @@ impl<'a> Scanner<'a> {
 
     /// An error that shows the text at the current place.
     fn wrong(&self, expected: &str) -> String {
-        const SHOWN: usize = 40;
         let rest: String = self.text.get(self.at..).unwrap_or("").chars().take(SHOWN).collect();
         match rest.is_empty() {
             true => format!("expected {expected} at byte {}, found the end of the line", self.at),

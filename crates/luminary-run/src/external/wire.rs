@@ -60,8 +60,12 @@ pub(super) struct HelloReply {
 /// Reads the first line a worker writes. It must know our version and, if it names its dimensions, have ours.
 pub(super) fn read_hello(line: &[u8], shape: Shape) -> Scanned<HelloReply> {
     let shown = || cut(&String::from_utf8_lossy(line));
-    let reply: HelloReply = serde_json::from_slice(line)
-        .map_err(|error| format!("expected a hello such as {{\"version\": 1}}, found {:?} ({error})", shown()))?;
+    let expected = "expected a hello such as {\"version\": 1}";
+    if !line.trim_ascii_start().starts_with(b"{") {
+        return Err(format!("{expected}, found {:?}", shown()));
+    }
+    let reply: HelloReply =
+        serde_json::from_slice(line).map_err(|error| format!("{expected}, found {:?} ({error})", shown()))?;
     if reply.version != VERSION {
         return Err(format!("expected protocol version {VERSION} in the hello, found {}", reply.version));
     }
@@ -145,8 +149,10 @@ impl Answer {
         let mut scanner = Scanner::new(line)?;
         scanner.object(|scanner, key| match key {
             "id" => {
+                let place = scanner.place();
                 id = scanner.number()?.filter(|id| id.fract() == 0.0 && (0.0..=MAX_ID).contains(id));
-                id.map(drop).ok_or_else(|| "expected a whole number as `id`".to_string())
+                id.map(drop)
+                    .ok_or_else(|| format!("expected a whole number as `id`, found {}", scanner.read_since(place)))
             }
             "results" if has_results => Err("expected `results` once, found it twice".to_string()),
             "results" => {
@@ -190,8 +196,7 @@ impl Row {
         self.extras.clear();
         self.jacobian.clear();
         if scanner.peek() != Some(b'{') {
-            scanner.skip()?;
-            return Ok(Some(Fault::Garbage("expected an object for each result, found something else".into())));
+            return skipped(scanner, "an object for each result").map(Some);
         }
         let (mut has_objective, mut has_measures) = (false, false);
         let (mut has_extras, mut has_jacobian) = (extras.is_empty(), !wants_jacobian);
@@ -200,9 +205,13 @@ impl Row {
             let found = match key {
                 "objective" => {
                     has_objective = true;
+                    let place = scanner.place();
                     let number = scanner.number()?;
                     self.objective = number.unwrap_or(f64::NAN);
-                    number.is_none().then(|| Fault::Garbage("expected a number as `objective`".into()))
+                    let found = || scanner.read_since(place);
+                    number
+                        .is_none()
+                        .then(|| Fault::Garbage(format!("expected a number as `objective`, found {}", found())))
                 }
                 "measures" => {
                     has_measures = true;
@@ -287,22 +296,24 @@ pub(super) fn read_numbers(
     out: &mut Vec<f64>,
 ) -> Scanned<Option<Fault>> {
     if scanner.peek() != Some(b'[') {
-        scanner.skip()?;
-        return Ok(Some(Fault::Garbage(format!("expected a list of numbers as {what}"))));
+        return skipped(scanner, &format!("a list of numbers as {what}")).map(Some);
     }
-    let (mut found, mut others) = (0, 0);
+    let (mut found, mut other) = (0, None);
     scanner.array(|scanner| {
+        let place = scanner.place();
         let number = scanner.number()?;
-        others += usize::from(number.is_none());
+        if number.is_none() && other.is_none() {
+            other = Some(scanner.read_since(place));
+        }
         if found < expected {
             out.push(number.unwrap_or(f64::NAN));
         }
         found += 1;
         Ok(())
     })?;
-    Ok(match (found == expected, others) {
-        (true, 0) => None,
-        (true, _) => Some(Fault::Garbage(format!("expected only numbers in {what}, found something else"))),
+    Ok(match (found == expected, other) {
+        (true, None) => None,
+        (true, Some(other)) => Some(Fault::Garbage(format!("expected only numbers in {what}, found {other}"))),
         (false, _) => Some(Fault::WrongLength { what, expected, found }),
     })
 }
@@ -310,8 +321,7 @@ pub(super) fn read_numbers(
 /// Reads one gradient for the objective and one for each measure.
 fn read_jacobian(scanner: &mut Scanner<'_>, shape: Shape, out: &mut Vec<f64>) -> Scanned<Option<Fault>> {
     if scanner.peek() != Some(b'[') {
-        scanner.skip()?;
-        return Ok(Some(Fault::Garbage("expected a list of gradients as jacobian".into())));
+        return skipped(scanner, "a list of gradients as jacobian").map(Some);
     }
     let expected = 1 + shape.measure_dim;
     let (mut found, mut fault) = (0, None);
@@ -329,13 +339,24 @@ fn read_jacobian(scanner: &mut Scanner<'_>, shape: Shape, out: &mut Vec<f64>) ->
     Ok(fault.or(wrong_length))
 }
 
-/// Reads an error text; `null` is none.
+/// Reads an error text; `null` is none. Any other value is shown as it is.
 fn read_error(scanner: &mut Scanner<'_>) -> Scanned<Option<String>> {
     match scanner.peek() {
         Some(b'"') => scanner.string().map(|text| Some(cut(&text))),
         Some(b'n') => scanner.skip().map(|()| None),
-        _ => scanner.skip().map(|()| Some("an error without a text".to_string())),
+        _ => {
+            let place = scanner.place();
+            scanner.skip()?;
+            Ok(Some(format!("{} (expected a text)", scanner.read_since(place))))
+        }
     }
+}
+
+/// Passes over a value that should have been something else.
+pub(super) fn skipped(scanner: &mut Scanner<'_>, expected: &str) -> Scanned<Fault> {
+    let place = scanner.place();
+    scanner.skip()?;
+    Ok(Fault::Garbage(format!("expected {expected}, found {}", scanner.read_since(place))))
 }
 
 #[cfg(test)]

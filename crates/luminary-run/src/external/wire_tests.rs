@@ -55,14 +55,14 @@ fn each_bad_row_has_its_verdict() {
         (r#"{"objective":1,"measures":[1]}"#, wrong("measures", 2, 1)),
         (r#"{"objective":1,"measures":[1,2,3]}"#, wrong("measures", 2, 3)),
         (r#"{"objective":1,"measures":[]}"#, wrong("measures", 2, 0)),
-        (r#"{"objective":1,"measures":["1","2"]}"#, garbage("expected only numbers in measures, found something else")),
-        (r#"{"objective":1,"measures":7}"#, garbage("expected a list of numbers as measures")),
-        (r#"{"objective":"1","measures":[1,2]}"#, garbage("expected a number as `objective`")),
+        (r#"{"objective":1,"measures":["1","2"]}"#, garbage("expected only numbers in measures, found \"1\"")),
+        (r#"{"objective":1,"measures":7}"#, garbage("expected a list of numbers as measures, found 7")),
+        (r#"{"objective":"1","measures":[1,2]}"#, garbage("expected a number as `objective`, found \"1\"")),
         (r#"{"measures":[1,2]}"#, garbage("expected `objective` in each result, found none")),
         (r#"{"objective":1}"#, garbage("expected `measures` in each result, found none")),
-        (r#"[1,2]"#, garbage("expected an object for each result, found something else")),
+        (r#"[1,2]"#, garbage("expected an object for each result, found [1,2]")),
         (r#"{"error":"diverged"}"#, Some(Fault::Reported("diverged".into()))),
-        (r#"{"error":{"code":3}}"#, Some(Fault::Reported("an error without a text".into()))),
+        (r#"{"error":{"code":3}}"#, Some(Fault::Reported("{\"code\":3} (expected a text)".into()))),
     ];
     for (result, expected) in cases {
         assert_eq!(verdict(result, false), expected, "{result}");

@@ -93,7 +93,10 @@ impl Elites {
     }
 
     /// Writes the copy that a run folder keeps. Numbers read back to the same bits.
-    pub(crate) fn write_copy(&self, folder: &RunFolder, config: &RunConfig) -> Result<(), RunError> {
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn write_copy(&self, folder: &RunFolder, config: &RunConfig) -> Result<(), RunError> {
         let path = folder.file(START);
         let shape = Shape::of(config)?;
         let written = replace(folder.disk(), &path, |writer| self.write_csv(&shape, writer));
@@ -101,7 +104,10 @@ impl Elites {
     }
 
     /// Puts the elites into the archives of a run that has not begun.
-    pub(crate) fn inject(&self, scheduler: &mut Scheduler, config: &RunConfig) -> Result<(), RunError> {
+    ///
+    /// # Errors
+    /// Elites that the archive refuses.
+    pub fn inject(&self, scheduler: &mut Scheduler, config: &RunConfig) -> Result<(), RunError> {
         let goal = config.goal();
         let objectives: Vec<f64> = self.objectives.iter().map(|&objective| goal.turn(objective)).collect();
         let extras: Vec<_> = self.extras.iter().map(|values| ColumnData::F64(values)).collect();

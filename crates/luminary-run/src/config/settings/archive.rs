@@ -74,10 +74,14 @@ pub(super) const ENTRIES: &[Entry] = &[
     ),
     Entry::new(
         "archive.from",
-        Kind::Other { expected: "a run folder or a table, or a list of them", python: "str | Iterable[str]" },
+        Kind::Other {
+            expected: "a run folder or a table, or a list of them",
+            python: "str | PathLike[str] | Iterable[str | PathLike[str]]",
+        },
         none("\"runs/other\""),
         "elites to start from: a run folder or a table of them (.csv, .parquet), or a list of several",
-    ),
+    )
+    .aliases(&["start_from"]),
     Entry::new("archive.cells", Kind::Integer(1, CELLS), is("10_000"), "the number of Voronoi cells around centroids")
         .scope(Scope::Kind("cvt")),
     Entry::new("archive.centroids", Kind::Choice(centroids), is("\"k_means\""), "where centroids come from")

@@ -48,8 +48,8 @@ const HEAD: &str = "\
 
 Every setting, as the table that the program reads configurations by has it. In a file, settings stand in their sections;
 `--set archive.min_f=-10` gives one on the command line, and `luminary list settings` prints this page. In Python they are
-keywords of `luminary.run` and `luminary.Run`, by their key or by pyribs' name. Wrong values and names are told in the same
-words everywhere, with the name that was probably meant.
+keywords of `luminary.run` and `luminary.Run`. Where pyribs has another name, that one is understood, too: `sigma0`, `dims`,
+`threshold_min`. Wrong values and names are told in the same words everywhere, with the name that was probably meant.
 
 In Python, `iterations` is 1,000 by default, `threads` 1, `metrics_every` 10 and `checkpoint_every` 100. A `luminary.Run` that
 is told neither `iterations` nor `evaluations` has no budget to derive a learning rate from; it is 0.01 at 100x100 then.

@@ -6,7 +6,7 @@ use super::super::setting::closest;
 use super::{Entry, all};
 
 /// Settings of files and programs, which Python functions have no use for.
-const NOT_IN_PYTHON: [&str; 5] = ["problem.domain", "archive.from", "run.out", "run.figures", "render.command"];
+const NOT_IN_PYTHON: [&str; 4] = ["problem.domain", "run.out", "run.figures", "render.command"];
 
 /// The setting of programs that functions have a use for.
 const EXTRAS: &str = "evaluator.extras";
@@ -65,7 +65,9 @@ pub(super) fn names_in_python(entry: &Entry) -> Vec<&'static str> {
     if is_of_programs || entry.is_nested() || NOT_IN_PYTHON.contains(&entry.path) {
         return Vec::new();
     }
-    std::iter::once(entry.key()).chain(entry.aliases.iter().copied()).collect()
+    let names = std::iter::once(entry.key()).chain(entry.aliases.iter().copied());
+    // A word of the language cannot be a keyword argument.
+    names.filter(|name| *name != "from").collect()
 }
 
 /// The module `luminary._settings`: the type of the keywords that its functions do not name themselves.
@@ -84,6 +86,7 @@ const HEAD: &str = "\
 from __future__ import annotations
 
 from collections.abc import Iterable
+from os import PathLike
 from typing import Any, Literal, TypedDict
 
 

@@ -34,7 +34,7 @@ pub struct Entry {
     pub absent: Absent,
     /// What it is, as words that can follow "expected".
     pub meaning: &'static str,
-    /// Other names in Python, which are those of pyribs.
+    /// Other names, which are those of pyribs.
     pub aliases: &'static [&'static str],
     /// Where it has a meaning.
     pub scope: Scope,
@@ -187,9 +187,15 @@ pub(super) fn find(path: &str) -> Option<&'static Entry> {
     all().find(|entry| entry.path == path)
 }
 
-/// The setting of a section that has another name: `sigma` for `sigma0`.
-pub(super) fn find_alias(section: &str, alias: &str) -> Option<&'static Entry> {
-    all().find(|entry| entry.section() == section && entry.aliases.contains(&alias))
+/// What we call a setting of a section that may have been given by another name: `sigma` for `sigma0`.
+pub(super) fn our_name<'a>(section: &str, name: &'a str) -> &'a str {
+    let alias = all().find(|entry| entry.section() == section && entry.aliases.iter().any(|alias| *alias == name));
+    alias.map_or(name, |entry| entry.key())
+}
+
+/// The section that a setting stands in, by its name.
+pub(super) fn section_of(name: &str) -> Option<&'static str> {
+    all().find(|entry| entry.key() == name || entry.aliases.contains(&name)).map(Entry::section)
 }
 
 /// Shorthands for the tables.
