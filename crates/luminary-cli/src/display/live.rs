@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn figures_stay_apart_and_frames_fit_in_terminals_of_any_size() {
-        let settings = [("problem.domain", "arm"), ("problem.n", "5"), ("archive.resolution", "10")];
+        let settings = [("problem.domain", "arm"), ("problem.n", "5"), ("archive.resolution", "100")];
         let config = RunConfig::read(None, &settings.map(|(key, value)| Override::new("", key, value))).unwrap();
         let mut scheduler = config.scheduler(&config.problem.spec().unwrap()).build().unwrap();
         scheduler.run(Domain::Arm.build(5).unwrap().as_ref(), 20).unwrap();
