@@ -28,15 +28,23 @@ fn killed_at_fifty_random_moments_a_run_resumes_bit_by_bit() {
     let lab = Lab::new();
     let start = Instant::now();
     lab.run_small(&with_out("whole")).success();
-    let whole_time = start.elapsed();
+    let mut longest = start.elapsed();
     let expected = lab.essence("whole");
-    // A fixed sequence of delays; what the process is doing then differs each time anyway.
+    // A fixed sequence of delays; what the process is doing then differs each time anyway. On a busy machine one run may take
+    // much less time than another, so those that end before they are killed make the next delays shorter.
     let (mut state, mut n_killed) = (0x9e37_79b9_u32, 0);
-    for moment in 0..50 {
+    for moment in 0.. {
+        if n_killed == 50 {
+            break;
+        }
         let out = format!("run-{moment}");
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        let delay = whole_time.mul_f64(f64::from(state) / f64::from(u32::MAX));
-        n_killed += usize::from(kill_after(lab.start_small(&with_out(&out)), delay));
+        let delay = longest.mul_f64(f64::from(state) / f64::from(u32::MAX));
+        if kill_after(lab.start_small(&with_out(&out)), delay) {
+            n_killed += 1;
+        } else {
+            longest = longest.mul_f64(0.9);
+        }
         if lab.path(&out).join("manifest.json").exists() {
             lab.call(&["resume", &out, "--quiet"]).success();
         } else {
@@ -46,7 +54,6 @@ fn killed_at_fifty_random_moments_a_run_resumes_bit_by_bit() {
         assert!(lab.essence(&out) == expected, "killed after {delay:?}");
         assert_eq!(lab.show(&out)["status"], "finished");
     }
-    assert!(n_killed > 25, "only {n_killed} of 50 processes were still running when killed");
 }
 
 #[test]
