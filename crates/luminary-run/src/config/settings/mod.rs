@@ -189,7 +189,7 @@ pub(super) fn find(path: &str) -> Option<&'static Entry> {
 
 /// What we call a setting of a section that may have been given by another name: `sigma` for `sigma0`.
 pub(super) fn our_name<'a>(section: &str, name: &'a str) -> &'a str {
-    let alias = all().find(|entry| entry.section() == section && entry.aliases.iter().any(|alias| *alias == name));
+    let alias = all().find(|entry| entry.section() == section && entry.aliases.contains(&name));
     alias.map_or(name, |entry| entry.key())
 }
 
