@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use luminary::scheduler::SchedulerConfig;
 use luminary_run::RunError;
+use luminary_run::disk::read_regular;
 use luminary_run::folder::write_atomically;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -74,7 +75,7 @@ impl Cache {
     pub fn read(&self, trial: &Trial) -> Result<Cached, ReproduceError> {
         let key = Identity::of(trial)?.key()?;
         let path = self.path_of(trial, &key);
-        match fs::read(&path) {
+        match read_regular(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Cached::Missing),
             Err(error) => Err(RunError::io("read", &path)(error).into()),
             Ok(bytes) => Ok(match decode(&bytes, &key) {

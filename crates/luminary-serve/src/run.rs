@@ -1,6 +1,5 @@
 //! One run: what it was made with, its log and its failures.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use axum::body::Bytes;
 use luminary::restart::RestartCounts;
 use luminary_run::RunError;
 use luminary_run::config::{Labels, ProblemConfig};
+use luminary_run::disk::open_regular;
 use luminary_run::folder::{FAILURES, METRICS, Manifest, MeasuresSeen};
 use luminary_run::summary::Summary;
 use serde::Serialize;
@@ -91,7 +91,7 @@ pub(crate) fn failures(folder: &Path) -> io::Result<Vec<Value>> {
 }
 
 fn read_from(path: &Path, from: u64, length: u64) -> io::Result<Vec<u8>> {
-    let mut file = match File::open(path) {
+    let mut file = match open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),

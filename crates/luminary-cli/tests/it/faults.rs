@@ -103,6 +103,33 @@ fn a_pipe_in_place_of_a_checkpoint_is_not_waited_for() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_pipe_in_place_of_any_other_file_is_not_waited_for_either() {
+    let lab = Lab::new();
+    with_two_checkpoints(&lab, "sweep/run");
+    let names: Vec<_> = fs::read_dir(lab.path("sweep/run")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    for name in names.iter().filter(|name| *name != "checkpoints") {
+        let pipe = lab.path("sweep/run").join(name);
+        let kept = lab.path("kept");
+        fs::rename(&pipe, &kept).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for command in [
+            &["show", "sweep/run"][..],
+            &["elite", "sweep/run", "--best"],
+            &["export", "sweep/run", "--format", "tensorboard", "-o", "curves"],
+            &["plot", "sweep/run", "--format", "svg", "--out", "figures"],
+            &["merge", "sweep/run", "--out", "merged"],
+        ] {
+            let answer = lab.call(command);
+            assert!(!answer.stderr.contains("panicked"), "{}: {}", pipe.display(), answer.stderr);
+        }
+        fs::rename(&kept, &pipe).unwrap();
+        let _ = fs::remove_dir_all(lab.path("merged"));
+    }
+    lab.call(&["resume", "sweep/run", "--quiet"]).success();
+}
+
+#[test]
 fn without_a_valid_checkpoint_the_user_decides() {
     let lab = Lab::new();
     with_two_checkpoints(&lab, "run");

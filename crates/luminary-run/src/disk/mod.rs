@@ -9,7 +9,7 @@ mod file;
 use std::ffi::OsString;
 use std::fmt::Debug;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -198,8 +198,18 @@ impl Disk {
 /// # Errors
 /// When it cannot be read, or is something else.
 pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a file to read parts of it, if it is one, as [`read_regular`] does.
+///
+/// # Errors
+/// When it cannot be opened, or is something else.
+pub fn open_regular(path: &Path) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a regular file, found something else"));
     }
-    fs::read(path)
+    File::open(path)
 }

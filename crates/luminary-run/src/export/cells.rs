@@ -2,13 +2,13 @@
 //!
 //! A checkpoint can only be read as a whole, and solutions are most of it. A Parquet table has its columns apart.
 
-use std::fs::File;
 use std::path::Path;
 
 use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
+use crate::disk::open_regular;
 use crate::folder::{CHECKPOINTS, Checkpoints, SUMMARY};
 
 /// The occupied cells of an archive.
@@ -31,7 +31,7 @@ pub fn read_result_cells(folder: &Path) -> Result<Option<CellObjectives>, Parque
     if !folder.join(SUMMARY).exists() || Checkpoints::new(folder.join(CHECKPOINTS)).is_empty() {
         return Ok(None);
     }
-    let Ok(file) = File::open(folder.join("result.parquet")) else { return Ok(None) };
+    let Ok(file) = open_regular(&folder.join("result.parquet")) else { return Ok(None) };
     let reader = SerializedFileReader::new(file)?;
     let mut cells = Vec::new();
     let mut objectives = Vec::new();

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::frame;
 pub use super::frame::{Frame, Section, SectionKind};
-use crate::disk::{Disk, DiskFile};
+use crate::disk::{Disk, DiskFile, open_regular};
 
 /// Name of the live file.
 pub const LIVE: &str = "live.bin";
@@ -153,7 +153,7 @@ impl LiveReader {
     /// # Errors
     /// A file that does not read, or that is none of ours.
     pub fn read(&mut self) -> io::Result<News> {
-        let mut file = match File::open(&self.path) {
+        let mut file = match open_regular(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(News::default()),
             Err(error) => return Err(error),

@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::LOCK;
+use crate::disk::open_regular;
 use crate::error::RunError;
 
 /// How long a lock is tried again whose owner is dead: it has its locks until the system has cleared its memory.
@@ -83,7 +84,7 @@ impl FolderLock {
         if fs::canonicalize(folder).is_ok_and(|key| held.contains(&key)) {
             return true;
         }
-        File::open(folder.join(LOCK)).is_ok_and(|file| system::is_locked(&file))
+        open_regular(&folder.join(LOCK)).is_ok_and(|file| system::is_locked(&file))
     }
 
     /// Whether the folder is still the one that was locked: not removed, moved or replaced by another.

@@ -1,8 +1,9 @@
 //! The end of a metrics log, for those who look at many runs, or at one again and again.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+
+use crate::disk::open_regular;
 
 use super::metrics::{MetricsLog, MetricsRow, complete_rows};
 
@@ -17,7 +18,7 @@ impl MetricsLog {
     /// # Errors
     /// When the file does not read.
     pub fn read_tail(path: &Path) -> io::Result<Vec<MetricsRow>> {
-        let mut file = match File::open(path) {
+        let mut file = match open_regular(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
@@ -47,7 +48,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("metrics.jsonl");
         // More than any machine has memory, and nothing on the disk.
-        File::create(&path).unwrap().set_len(1 << 43).unwrap();
+        fs::File::create(&path).unwrap().set_len(1 << 43).unwrap();
         assert!(MetricsLog::read_tail(&path).unwrap().is_empty());
     }
 

@@ -18,6 +18,8 @@ use luminary::scheduler::Scheduler;
 pub use merge::merge;
 
 use crate::config::{Goal, RunConfig};
+#[cfg(feature = "parquet")]
+use crate::disk::open_regular;
 use crate::error::RunError;
 use crate::export::{self, Which, column_names};
 use crate::folder::{Manifest, RunFolder, START, replace};
@@ -199,7 +201,7 @@ fn of_table(path: &Path, shape: &Shape) -> Result<Elites, RunError> {
         }
         #[cfg(feature = "parquet")]
         "parquet" => {
-            let file = fs::File::open(path).map_err(RunError::io("read", path))?;
+            let file = open_regular(path).map_err(RunError::io("read", path))?;
             parquet::read(file)
         }
         _ => Err("expected a run folder, or a table that ends with .csv or .parquet".into()),

@@ -4,6 +4,7 @@ mod common;
 
 mod theorems;
 mod tickets;
+mod model;
 mod contract;
 mod compatibility;
 mod convergence;

@@ -1,11 +1,13 @@
 //! What several test modules share: problems, scenarios, and a driver that makes one call at a time.
 
+mod archive_model;
 mod archive_scenarios;
 mod driver;
 mod problems;
 mod scenarios;
 mod table_model;
 
+pub(crate) use archive_model::{ArchiveModel, ModelCell};
 pub(crate) use driver::{Driver, run, trajectory};
 pub(crate) use problems::{Bowl, Constant, Quantised, Uneven};
 pub(crate) use scenarios::{Scenario, emitters, preset_config, rankers, scenarios, soft_archive, strategies};
