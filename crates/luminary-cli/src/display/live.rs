@@ -54,8 +54,7 @@ impl Live {
         let folder = folder.display().to_string();
         let (colours, pace) = (Colours::of_terminal(), Pace::default());
         let frame = Frame { figures: vec![title.clone(), folder.clone()], picture: Vec::new() };
-        let (last_frame, n_drawn, load) = (None, 0, Vec::new());
-        Self { title, folder, start, goal, stop, colours, pace, last_frame, n_drawn, frame, load }
+        Self { title, folder, start, goal, stop, colours, pace, last_frame: None, n_drawn: 0, frame, load: Vec::new() }
     }
 
     fn draw(&mut self) {
