@@ -12,6 +12,7 @@ use serde_json::json;
 use super::run::folder_for;
 use super::{Outcome, read_settings};
 use crate::args::{AskArgs, CreateArgs, TellArgs};
+use crate::display::Speech;
 use crate::failure::{FAILED, Failure, quoted};
 use crate::numbers::grouped;
 
@@ -20,6 +21,7 @@ const MAX_SHOWN: usize = 20;
 
 pub(crate) fn create(args: &CreateArgs) -> Outcome {
     let settings = read_settings(&args.config)?;
+    settings.tell(Speech::Usual);
     let named = args.out.clone().or_else(|| settings.out.map(PathBuf::from));
     let out = named.unwrap_or_else(|| folder_for(&settings.config));
     ByHand::create(&out, &settings.config)?;

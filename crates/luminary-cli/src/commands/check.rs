@@ -18,12 +18,16 @@ use crate::numbers::{bytes, elapsed, grouped};
 const STRONG_CORRELATION: f64 = 0.9;
 
 pub(crate) fn check(args: &CheckArgs) -> Outcome {
-    let config = read_settings(&args.config)?.config;
-    let check = luminary_run::check::check(&config)?;
-    print_plan(&check, &config)?;
-    print_start(&check, &config)?;
+    let settings = read_settings(&args.config)?;
+    let config = &settings.config;
+    let check = luminary_run::check::check(config)?;
+    print_plan(&check, config)?;
+    print_start(&check, config)?;
     for warning in &check.warnings {
         writeln!(io::stdout(), "warning: {warning}")?;
+    }
+    for note in &settings.notes {
+        writeln!(io::stdout(), "warning: {note}")?;
     }
     if !check.faults.is_empty() {
         let message = format!("expected a value for the start, found none: {}", check.faults.join("\n  "));
@@ -32,9 +36,14 @@ pub(crate) fn check(args: &CheckArgs) -> Outcome {
     if !check.objective.is_finite() {
         return Err(Failure::input("expected a finite objective for the start, found none"));
     }
+    if !check.worker_faults.is_empty() {
+        let message =
+            format!("expected a value of every worker, found none of some: {}", check.worker_faults.join("\n  "));
+        return Err(Failure::Message(printable_lines(&message), FAILED));
+    }
     if let Some(n_solutions) = args.n_pilot() {
-        let pilot = pilot(&config, n_solutions)?;
-        print_pilot(&pilot, &config)?;
+        let pilot = pilot(config, n_solutions)?;
+        print_pilot(&pilot, config)?;
         if pilot.objective.is_none() {
             return Err(Failure::Message("expected values from the pilot, found none".into(), FAILED));
         }

@@ -32,9 +32,10 @@ pub(crate) use write::{completions, export, init};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use luminary_run::config::{Override, RunConfig, Source};
+use luminary_run::config::{Idle, Override, RunConfig, Source};
 
 use crate::args::ConfigArgs;
+use crate::display::Speech;
 use crate::failure::Failure;
 
 /// How a command ends.
@@ -45,6 +46,17 @@ pub(crate) struct Settings {
     pub(crate) config: RunConfig,
     /// The run folder that the file names.
     pub(crate) out: Option<String>,
+    /// What was given and changes nothing.
+    pub(crate) notes: Vec<Idle>,
+}
+
+impl Settings {
+    /// Tells of settings that change nothing.
+    pub(crate) fn tell(&self, speech: Speech) {
+        if !speech.is_quiet() {
+            self.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        }
+    }
 }
 
 /// The configuration that is read if none is named and no flag says what is evaluated.
@@ -56,7 +68,8 @@ pub(crate) fn read_settings(args: &ConfigArgs) -> Result<Settings, Failure> {
     let path = args.config.clone().or_else(found);
     read_source(path.as_deref(), args, |source, overrides| {
         let config = RunConfig::read(source, overrides)?;
-        Ok(Settings { config, out: RunConfig::read_out(source, overrides)? })
+        let notes = config.without_effect(source, overrides)?;
+        Ok(Settings { config, out: RunConfig::read_out(source, overrides)?, notes })
     })
 }
 

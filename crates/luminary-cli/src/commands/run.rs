@@ -33,10 +33,12 @@ pub(crate) fn demo(args: &DemoArgs) -> Outcome {
 
 pub(crate) fn run(args: &RunArgs) -> Outcome {
     let settings = read_settings(&args.config)?;
+    let speech = Speech::of_flag(args.quiet);
+    settings.tell(speech);
     let config = settings.config;
     let named = args.out.clone().or_else(|| settings.out.map(PathBuf::from));
     let view = if args.serve { LiveView::On } else { LiveView::Off };
-    start(&named.unwrap_or_else(|| folder_for(&config)), config, view, Speech::of_flag(args.quiet))
+    start(&named.unwrap_or_else(|| folder_for(&config)), config, view, speech)
 }
 
 /// A new folder under runs/ that is named after the run.

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use luminary_run::config::Override;
+use luminary_run::config::{Idle, Override};
 use luminary_run::driver::ResumeOptions;
 use luminary_run::stop::StopFlag;
 use luminary_run::sweep::{Axis, Estimate, Plan, Sweep, SweepTable};
@@ -34,13 +34,29 @@ fn start(args: &ManyArgs, axes: &[Axis], n_trials: u64, name: &str) -> Outcome {
         None if n_trials > 0 => (0..n_trials).collect(),
         None => return Err(Failure::input("--trials: expected an integer >= 1, found 0")),
     };
+    let speech = Speech::of_flag(args.quiet);
     let plan = with_source(&args.config, |source, overrides| {
         refuse_seed(overrides, axes)?;
-        Ok(Plan::new(source, overrides, axes, &seeds)?)
+        let plan = Plan::new(source, overrides, axes, &seeds)?;
+        tell_of_idle(&Plan::without_effect(source, overrides, axes)?, axes, speech)?;
+        Ok(plan)
     })?;
     let out = args.out.clone().unwrap_or_else(|| unused_folder(name));
     let sweep = Sweep::start(&out, plan)?;
-    execute(&sweep, &out, args.jobs, &stop, Speech::of_flag(args.quiet))
+    execute(&sweep, &out, args.jobs, &stop, speech)
+}
+
+/// Tells of settings that change nothing in any run; whoever varies one would do the same run several times.
+fn tell_of_idle(idle: &[Idle], axes: &[Axis], speech: Speech) -> Result<(), Failure> {
+    let words = |one: &Idle| format!("{} changes nothing in any of these runs: it is {}", one.name, one.scope);
+    if let Some(varied) = idle.iter().find(|one| axes.iter().any(|axis| axis.flag == one.name)) {
+        let expected = "expected a setting that changes something in one of these runs";
+        return Err(Failure::input(format!("{}: {expected}, found one that is {}", varied.name, varied.scope)));
+    }
+    if !speech.is_quiet() {
+        idle.iter().for_each(|one| eprintln!("note: {}", words(one)));
+    }
+    Ok(())
 }
 
 /// Each trial has a seed of its own, so one that is given would be silently without effect.

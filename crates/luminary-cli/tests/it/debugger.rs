@@ -162,6 +162,15 @@ fn a_fault_of_the_files_protocol_is_named() {
     }
     fs::write(lab.path("program.sh"), "sleep 1000").unwrap();
     fails_with(&lab, &["evaluator.time_limit=1"], &["took longer than 1 s (`time_limit`)"]);
+    for (command, text) in [
+        ("['./program.sh', '{params}', '{result}']", "not executable: chmod +x"),
+        ("['./absent.sh', '{params}', '{result}']", "No such file"),
+        ("['no-such-program', '{params}', '{result}']", "cannot run `no-such-program`"),
+    ] {
+        let command = format!("evaluator.command={command}");
+        lab.call(&["run", "run.toml", "--out", "never", "--set", &command]).fails(1, &[text]);
+        assert!(!lab.path("never").exists(), "a program that cannot be run leaves no run behind");
+    }
 }
 
 #[test]
@@ -209,8 +218,9 @@ fn check_tries_a_request_of_several_solutions_and_every_worker() {
     let checked = chance.call(&many).success().stdout;
     assert!(checked.contains("when it is evaluated again: the evaluator uses chance"), "{checked}");
     for (before, body, text) in [
-        // Not at once: what comes with the answer is seen with it.
-        ("import time", "send(json.dumps(answer)); time.sleep(0.3); send('done'); continue", "found \"done\""),
+        // With the answer, or whenever the system brings it.
+        ("pass", "send(json.dumps(answer) + '\\ndone'); continue", "found \"done\""),
+        ("pass", "send(json.dumps(answer)); send('done'); continue", "found \"done\""),
         ("n = []", "n.append(1); len(n) > 1 and sys.exit(9)", "exited with code 9"),
         ("n = []", "n.append(1); results[0]['objective'] = len(n)", "when it is evaluated again"),
     ] {
@@ -220,6 +230,27 @@ fn check_tries_a_request_of_several_solutions_and_every_worker() {
     }
     let third = lab("os.environ['LUMINARY_WORKER'] == '2' and sys.exit('only two licences')", "pass");
     third.call(&["check", "run.toml", "--set", "evaluator.workers=4"]).fails(1, &["worker 2", "only two licences"]);
+}
+
+#[test]
+fn check_has_every_worker_evaluate_and_compares_them() {
+    let four = ["check", "run.toml", "--set", "evaluator.workers=4"];
+    let of_third = "os.environ['LUMINARY_WORKER'] == '2' and ";
+    for (body, text) in [
+        (format!("{of_third}sys.exit('no mesh on this machine')"), "no mesh on this machine"),
+        (format!("{of_third}answer.update(results=[{{'error': 'no licence'}}])"), "reported an error: no licence"),
+    ] {
+        let checked = lab("pass", &body).call(&four).fails(1, &["expected a value of every worker", "worker 2", text]);
+        assert!(!checked.stdout.contains("ready"), "{}", checked.stdout);
+    }
+    let other = lab("pass", &format!("{of_third}results[0].update(objective=7)"));
+    let checked = other.call(&four).success().stdout;
+    assert!(
+        checked.contains("warning: worker 2 gives the start the objective 7, and the first worker 10"),
+        "{checked}"
+    );
+    let alike = lab("pass", "pass").call(&four).success().stdout;
+    assert!(!alike.contains("warning"), "{alike}");
 }
 
 #[test]

@@ -106,3 +106,24 @@ fn one_bad_combination_is_told_before_anything_runs() {
     }
     assert!(!lab.path("sweep").exists());
 }
+
+#[test]
+fn what_changes_nothing_in_any_run_is_told_and_not_varied() {
+    let lab = Lab::new();
+    let common = ["--domain", "lp-sphere", "--n", "4", "--resolution", "5", "--iterations", "1", "--trials", "1"];
+    let sweep = |more: &[&str]| lab.call(&[&["sweep"], &common[..], more].concat());
+    let vary = ["--algorithm", "cma_me", "--vary", "algorithm.line_sigma=0.1,0.2"];
+    sweep(&vary)
+        .fails(2, &["--vary algorithm.line_sigma: expected a setting that changes something", "`map_elites_line`"]);
+    let set = ["--set", "algorithm.line_sigma=0.1", "--vary"];
+    let told = sweep(&[&set[..], &["algorithm.preset=cma_me,cma_mae"]].concat()).success().stderr;
+    assert!(told.contains("algorithm.line_sigma=0.1 changes nothing in any of these runs: it is for"), "{told}");
+    // One of them has a use for it.
+    let told = sweep(&[&set[..], &["algorithm.preset=cma_me,map_elites_line"]].concat()).success().stderr;
+    assert!(!told.contains("changes nothing"), "{told}");
+    let run = ["run", "--domain", "arm", "--n", "4", "--iterations", "1", "--resolution", "5", "--algorithm", "cma_me"];
+    let told = lab.call(&[&run[..], &["--learning-rate", "0.1", "--out", "a"]].concat()).success().stderr;
+    assert!(told.contains("note: --learning-rate changes nothing: it is for `cma_mae`"), "{told}");
+    let told = lab.call(&[&run[..], &["--learning-rate", "0.1", "--out", "b", "--quiet"]].concat()).success().stderr;
+    assert_eq!(told, "");
+}

@@ -2,6 +2,8 @@
 //! program and Luminary said to each other is shown, and every fault has its cause.
 
 mod design;
+#[cfg(unix)]
+mod others;
 mod pilot;
 mod proposal;
 mod statistics;
@@ -56,12 +58,14 @@ pub struct Check {
     pub conversation: Option<Conversation>,
     /// Why the start has no value, as a run would log it; empty if it has one.
     pub faults: Vec<String>,
+    /// Why further workers of a program have no value for the start; empty if they have.
+    pub worker_faults: Vec<String>,
     /// What looks wrong although it is allowed.
     pub warnings: Vec<String>,
 }
 
 /// Builds everything and evaluates the start. Of the workers of a program the first is started alone, and evaluates; the
-/// others follow one at a time.
+/// others follow one at a time, and evaluate it as well.
 ///
 /// # Errors
 /// What the engine refuses, and an evaluator that does not start or cannot go on.
@@ -91,7 +95,8 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
         seconds,
         #[cfg(unix)]
         conversation,
-        faults: if objective.is_finite() { Vec::new() } else { notes },
+        faults: if objective.is_finite() { Vec::new() } else { notes.clone() },
+        worker_faults: Vec::new(),
         warnings: Vec::new(),
     };
     let acceptance = scheduler.config().archive.acceptance;
@@ -99,10 +104,29 @@ pub fn check(config: &RunConfig) -> Result<Check, RunError> {
     check.warnings = warnings(&check, config.goal(), acceptance, jacobian);
     check.warnings.extend(refusal(&scheduler, config, &check));
     if objective.is_finite() {
-        check.warnings.extend(workers.ask_again(config, objective)?);
-        workers.start_others(config)?;
+        // Something came with the value, such as a line behind the answer.
+        check.warnings.extend(notes.iter().map(|note| format!("the start has a value, but {note}")));
+        if notes.is_empty() {
+            check.warnings.extend(workers.ask_again(config, objective)?);
+        }
+        try_others(&mut workers, config, &mut check)?;
     }
     Ok(check)
+}
+
+/// Has the other workers of a program evaluate the start.
+#[cfg(unix)]
+fn try_others(workers: &mut Workers, config: &RunConfig, check: &mut Check) -> Result<(), RunError> {
+    let others = others::try_others(workers, config, config.goal().turn(check.objective))?;
+    check.worker_faults = others.faults;
+    check.warnings.extend(others.warnings);
+    Ok(())
+}
+
+/// A domain has no others.
+#[cfg(not(unix))]
+fn try_others(_: &mut Workers, _: &RunConfig, _: &mut Check) -> Result<(), RunError> {
+    Ok(())
 }
 
 /// The learning rate in force, if thresholds learn.

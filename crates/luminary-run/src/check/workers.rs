@@ -150,8 +150,9 @@ impl Workers {
     }
 }
 
+/// The program of a run, if one evaluates.
 #[cfg(unix)]
-fn external(config: &RunConfig) -> Option<&ExternalConfig> {
+pub(super) fn external(config: &RunConfig) -> Option<&ExternalConfig> {
     match &config.problem {
         ProblemConfig::External { evaluator, .. } => Some(evaluator),
         _ => None,

@@ -86,6 +86,11 @@ pub(super) fn has_thresholds(kind: &ArchiveKind) -> bool {
     }
 }
 
+/// Whether a model keeps the thresholds.
+pub(super) fn has_discount(kind: &ArchiveKind) -> bool {
+    matches!(kind, ArchiveKind::Discount { .. })
+}
+
 /// A setting of thresholds, which not every archive has.
 fn take_of_thresholds(section: &mut Section, key: &'static str, kind: &ArchiveKind) -> Result<Option<Setting>, Fault> {
     match section.take(key) {
@@ -204,7 +209,7 @@ fn read_competition(section: &mut Section, context: &Context<'_>) -> Result<Comp
 
 /// The threshold of an empty cell. Zero is the usual worst of what is maximised, and no worst of costs at all.
 fn read_min_f(section: &mut Section, kind: &ArchiveKind, context: &Context<'_>) -> Result<f64, Fault> {
-    let keeps_thresholds = context.algorithm.preset.anneals() || matches!(kind, ArchiveKind::Discount { .. });
+    let keeps_thresholds = context.algorithm.preset.anneals() || has_discount(kind);
     match context.problem.goal() {
         Goal::Minimise if keeps_thresholds => {
             let expected = "the worst objective worth keeping, because zero is no default for goal = \"minimise\"";

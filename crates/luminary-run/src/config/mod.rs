@@ -17,6 +17,9 @@ mod archive;
 #[cfg(test)]
 mod archive_tests;
 mod cells;
+mod effect;
+#[cfg(test)]
+mod effect_tests;
 mod error;
 #[cfg(unix)]
 mod evaluator;
@@ -53,6 +56,7 @@ use luminary_domains::{Domain, DomainError};
 use serde::{Deserialize, Serialize};
 
 use cells::REFERENCE_CELLS;
+pub use effect::Idle;
 pub use error::{ConfigFileError, Mistake};
 pub use goal::Goal;
 pub use names::{RankerName, StrategyName};

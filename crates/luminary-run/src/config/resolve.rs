@@ -8,7 +8,7 @@ use luminary::scheduler::Order;
 use super::error::Fault;
 use super::setting::{Section, Setting};
 use super::tree::Table;
-use super::{AlgorithmSettings, ProblemConfig, RunConfig, RunSettings, algorithm, archive, problem, render};
+use super::{AlgorithmSettings, ProblemConfig, RunConfig, RunSettings, algorithm, archive, effect, problem, render};
 use crate::error::RunError;
 
 /// Iterations of the paper's experiments.
@@ -22,6 +22,7 @@ const CHECKPOINT_SECONDS: f64 = 60.0;
 
 /// Fills in every default and checks every value. A problem that is given need not be in the file.
 pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunConfig, Fault> {
+    let given_settings = effect::given(&table);
     let mut root = Section::root(table);
     let (mut problem, mut archive_section) = (root.section("problem")?, root.section("archive")?);
     let (mut algorithm, mut run) = (root.section("algorithm")?, root.section("run")?);
@@ -50,13 +51,15 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
         section.finish()?;
     }
     let render = render_section.map(|section| render::read(section, &problem_config)).transpose()?;
-    Ok(RunConfig {
+    let config = RunConfig {
         problem: problem_config,
         archive: archive_settings,
         algorithm: algorithm_settings,
         run: run_settings,
         render,
-    })
+    };
+    effect::refuse(&given_settings, &config)?;
+    Ok(config)
 }
 
 /// As many threads as wanted; all cores for zero.

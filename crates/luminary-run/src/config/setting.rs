@@ -61,9 +61,10 @@ impl Section {
         if let Some(setting) = self.take(key) {
             return Ok(setting);
         }
+        // A flag that has made the section is not where something is missing.
         let fault = match &self.place {
-            Some(place) => Fault::new(place.clone(), &path, expected, Found::Nothing),
-            None => Fault::missing(&path, expected),
+            Some(place @ Place::File(_)) => Fault::new(place.clone(), &path, expected, Found::Nothing),
+            _ => Fault::missing(&path, expected),
         };
         // Nothing else may be meant by a name that is almost this one.
         let similar = self.table.keys().find(|found| closest(found, &[key]).is_some());
@@ -207,6 +208,9 @@ impl Setting {
     pub(super) fn integer(&self, minimum: u64) -> Result<u64, Fault> {
         let fault = || self.fault(&format!("an integer >= {minimum}"));
         match self.node.value {
+            Value::Integer(value) if value > i128::from(u64::MAX) => {
+                Err(self.fault(&format!("an integer from {minimum} to {}", u64::MAX)))
+            }
             Value::Integer(value) => u64::try_from(value).ok().filter(|&value| value >= minimum).ok_or_else(fault),
             _ => Err(fault()),
         }

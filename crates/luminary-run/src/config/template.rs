@@ -35,7 +35,8 @@ pub fn template() -> String {
     text.push_str("# [evaluator]\n");
     of("evaluator").for_each(|entry| add_comment(&mut text, entry));
     text.push_str("\n[archive]\n");
-    for entry in of("archive").filter(|entry| matches!(entry.scope, Scope::Always | Scope::Kind("grid"))) {
+    let of_other_kinds = |entry: &Entry| matches!(entry.scope, Scope::Kind(kind) if kind != "grid");
+    for entry in of("archive").filter(|entry| !of_other_kinds(entry)) {
         add(&mut text, entry);
     }
     text.push_str("\n# Other kinds of archives, instead of a grid.\n");

@@ -252,6 +252,11 @@ impl ExternalConfig {
         )
     }
 
+    /// The host of the worker with this number, if there are hosts.
+    pub(crate) fn host_of(&self, worker: usize) -> Option<&Host> {
+        hosts::host_of(&self.hosts, worker).map(|place| &self.hosts[place])
+    }
+
     /// Rows in each request of a batch of `n_rows`.
     pub(crate) fn rows_in_request(&self, n_rows: usize) -> usize {
         match self.protocol {

@@ -11,7 +11,7 @@ use rustix::event::Timespec;
 use super::batch::{Batch, Buffers, InARow};
 use super::config::{ExternalConfig, Protocol, Shape};
 use super::error::ExternalError;
-use super::files::{FilesWorker, WorkRoot};
+use super::files::{FilesWorker, WorkRoot, look_for_program};
 use super::host_state::HostState;
 use super::hosts::host_of;
 use super::json_lines::JsonLinesWorker;
@@ -140,6 +140,7 @@ impl ExternalEvaluator {
                 Workers::JsonLines(numbers.map(new).collect())
             }
             Protocol::Files => {
+                look_for_program(&config, &directory)?;
                 let root = Arc::new(WorkRoot::new(&config.files.clone().unwrap_or_default(), work)?);
                 let new = |index| {
                     let root = root.clone();

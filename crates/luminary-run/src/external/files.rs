@@ -136,6 +136,16 @@ impl Drop for WorkRoot {
     }
 }
 
+/// Looks for the program before anything is made for it: its first process would otherwise be the first to miss it.
+///
+/// # Errors
+/// A program that cannot be run.
+pub(super) fn look_for_program(config: &ExternalConfig, directory: &Path) -> Result<(), ExternalError> {
+    // Of a program in the folder of an evaluation nothing is known before there is one.
+    let is_made_later = ["{params}", "{result}", "{work_dir}"].iter().any(|place| config.command[0].contains(place));
+    if is_made_later { Ok(()) } else { Process::look_for(&process::command(config, 0, directory, &[])) }
+}
+
 impl FilesWorker {
     pub(super) fn new(
         index: usize,

@@ -199,6 +199,12 @@ pub(super) fn take_answer(
     answer: &mut Answer,
     batch: &mut Batch<'_>,
 ) -> Result<usize, Fault> {
+    if in_flight.is_empty() {
+        let line = cut(&String::from_utf8_lossy(line));
+        return Err(Fault::Garbage(format!(
+            "expected nothing between the answer and the next request, found {line:?}"
+        )));
+    }
     let max_rows = in_flight.iter().map(|request| request.job.rows.len()).max().unwrap_or(0);
     answer.read(line, batch.wanted(), max_rows).map_err(Fault::Garbage)?;
     let place = in_flight.iter().position(|request| request.id == answer.id).ok_or_else(|| {

@@ -67,6 +67,17 @@ impl Process {
         }
     }
 
+    /// Whether the program of a command can be run, as far as can be seen without running it.
+    ///
+    /// # Errors
+    /// That of [`spawn`](Self::spawn).
+    pub(super) fn look_for(command: &Command) -> Result<(), ExternalError> {
+        let program = Path::new(command.get_program());
+        let Err(source) = unfit::find(program, command) else { return Ok(()) };
+        let hint = unfit::why(program, &source);
+        Err(ExternalError::Program { program: program.to_string_lossy().into_owned(), hint, source })
+    }
+
     fn adopt(mut child: Child) -> io::Result<Self> {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let process = Self { child, stdin, stdout, stderr, tail: Tail::new(), signs: None, reaped: None };

@@ -1,13 +1,46 @@
 //! Why a program that is there cannot be run: what the system says of it is easily misunderstood.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
+use rustix::fs::Access;
 use rustix::io::Errno;
 
 use super::report::cut;
+
+/// Looks for a program that is not run yet, where the system will: at its path, or in the folders of PATH.
+///
+/// # Errors
+/// What the system will say.
+pub(super) fn find(program: &Path, command: &Command) -> io::Result<()> {
+    if program.as_os_str().as_bytes().contains(&b'/') {
+        return may_be_run(program);
+    }
+    let given = command.get_envs().find(|(name, _)| *name == "PATH").map(|(_, value)| value.map(OsStr::to_owned));
+    let Some(path) = given.unwrap_or_else(|| std::env::var_os("PATH")) else { return Ok(()) };
+    let mut denied = None;
+    for folder in std::env::split_paths(&path) {
+        match may_be_run(&folder.join(program)) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => denied = denied.or(Some(error)),
+            Err(_) => {}
+        }
+    }
+    Err(denied.unwrap_or_else(|| Errno::NOENT.into()))
+}
+
+fn may_be_run(program: &Path) -> io::Result<()> {
+    if fs::metadata(program)?.is_dir() {
+        return Err(Errno::ACCESS.into());
+    }
+    rustix::fs::access(program, Access::EXEC_OK)?;
+    Ok(())
+}
 
 /// Whether the system takes the file for no program at all.
 pub(super) fn is_no_program(error: &io::Error) -> bool {

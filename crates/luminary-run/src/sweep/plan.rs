@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ConfigFileError, Override, RunConfig, Source};
+use crate::config::{ConfigFileError, Idle, Override, RunConfig, Source};
 
 /// A setting with the values it takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,8 +53,7 @@ impl Plan {
             let group = combination.iter().map(label).collect::<Vec<_>>().join(",");
             for seed in seeds {
                 let mut all = overrides.to_vec();
-                let varied = combination.iter().map(|(axis, value)| Override::new(&axis.flag, &axis.key, *value));
-                all.extend(varied);
+                all.extend(varied(&combination));
                 all.push(Override::new("sweep", "run.seed", seed.to_string()));
                 all.push(Override::new("sweep", "run.threads", "1"));
                 let config = RunConfig::read(source, &all)?;
@@ -66,6 +65,29 @@ impl Plan {
         Ok(Self { runs })
     }
 
+    /// What is given and changes nothing in any run.
+    ///
+    /// # Errors
+    /// The first combination that is not a valid configuration.
+    pub fn without_effect(
+        source: Option<Source<'_>>,
+        overrides: &[Override],
+        axes: &[Axis],
+    ) -> Result<Vec<Idle>, ConfigFileError> {
+        let mut common: Option<Vec<Idle>> = None;
+        for combination in combinations(axes) {
+            let mut all = overrides.to_vec();
+            all.extend(varied(&combination));
+            let of_run = RunConfig::read(source, &all)?.without_effect(source, &all)?;
+            let is_idle = |one: &Idle| of_run.iter().any(|other| other.name == one.name);
+            match &mut common {
+                None => common = Some(of_run),
+                Some(common) => common.retain(is_idle),
+            }
+        }
+        Ok(common.unwrap_or_default())
+    }
+
     /// The plan in a few words.
     pub fn describe(&self) -> String {
         match self.runs.as_slice() {
@@ -74,6 +96,11 @@ impl Plan {
             [first, .., last] => format!("{} runs from {} to {}", self.runs.len(), first.name, last.name),
         }
     }
+}
+
+/// The settings of a combination.
+fn varied(combination: &[(&Axis, &String)]) -> Vec<Override> {
+    combination.iter().map(|(axis, value)| Override::new(&axis.flag, &axis.key, *value)).collect()
 }
 
 /// The product of all axes, the last one varying fastest.

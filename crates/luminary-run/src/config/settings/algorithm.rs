@@ -54,7 +54,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         is("\"standard\""),
         "which CMA-ES equations: the tutorial's, or those behind the CMA-MAE paper's tables",
     )
-    .flag("variant"),
+    .flag("variant")
+    .scope(Scope::Equations),
     Entry::new(
         "algorithm.sigma",
         Kind::Number(Range::Positive),
@@ -78,7 +79,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         Kind::Other { expected: "a finite number or a list of them", python: "float | Iterable[float]" },
         follows("0, or the middle of the bounds", "0.0"),
         "where emitters start: a number or a list",
-    ),
+    )
+    .scope(Scope::Started),
     Entry::new(
         "algorithm.bounds",
         Kind::Table { python: "dict[str, Any] | Iterable[tuple[float, float]]" },

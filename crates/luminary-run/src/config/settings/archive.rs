@@ -51,7 +51,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         is("\"auto\""),
         "how fast thresholds rise: a number, a number at a resolution, or \"auto\" (from cells and budget)",
     )
-    .flag("learning-rate"),
+    .flag("learning-rate")
+    .scope(Scope::Thresholds),
     Entry::new(
         "archive.min_f",
         Kind::Number(Range::Finite),
@@ -59,7 +60,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         "the threshold of an empty cell: the worst objective worth keeping",
     )
     .flag("min-f")
-    .aliases(&["threshold_min"]),
+    .aliases(&["threshold_min"])
+    .scope(Scope::FirstThreshold),
     Entry::new(
         "archive.qd_score_offset",
         Kind::Number(Range::Finite),

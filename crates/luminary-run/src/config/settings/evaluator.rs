@@ -74,28 +74,28 @@ pub(super) const ENTRIES: &[Entry] = &[
         none("600.0"),
         "seconds that a whole request may take, whatever its number of rows",
     )
-    .scope(Scope::Program),
+    .scope(Scope::Lines),
     Entry::new(
         "evaluator.start_time_limit",
         Kind::Number(Range::Positive),
         is("60.0"),
         "seconds that a worker may take from its start to its hello",
     )
-    .scope(Scope::Program),
+    .scope(Scope::Lines),
     Entry::new(
         "evaluator.rows_per_request",
         Kind::Integer(1, MAX_COUNT),
         follows("about 32 requests in a batch", "10"),
         "the number of rows in one request",
     )
-    .scope(Scope::Program),
+    .scope(Scope::Lines),
     Entry::new(
         "evaluator.requests_in_flight",
         Kind::Integer(1, MAX_COUNT),
         is("1"),
         "requests that a worker may have at the same time",
     )
-    .scope(Scope::Program),
+    .scope(Scope::Lines),
     Entry::new(
         "evaluator.retries",
         Kind::Integer(0, MAX_COUNT),
@@ -116,7 +116,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         is("5"),
         "how often in a row a worker may fail to start",
     )
-    .scope(Scope::Program),
+    .scope(Scope::Lines),
     Entry::new(
         "evaluator.give_up_after",
         Kind::Integer(1, MAX_COUNT),

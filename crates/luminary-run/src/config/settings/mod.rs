@@ -13,6 +13,7 @@ mod kind;
 mod problem;
 mod render;
 mod run;
+mod scope;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ pub use document::{document, list};
 pub(crate) use evaluator::MAX_WORKERS;
 pub use keyword::{Keyword, keyword, keywords, python_module};
 pub use kind::{Kind, Range};
+pub use scope::Scope;
 
 /// A setting.
 #[derive(Clone, Copy, Debug)]
@@ -59,51 +61,6 @@ pub enum Absent {
         /// A value that could be given.
         example: &'static str,
     },
-}
-
-/// Where a setting has a meaning; elsewhere it is refused, or nothing looks at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Everywhere.
-    Always,
-    /// For built-in domains.
-    Domain,
-    /// For problems that are evaluated by a program, by hand or by Python.
-    OwnProblem,
-    /// For evaluators of any protocol.
-    Program,
-    /// For evaluators that are spoken to through files.
-    Files,
-    /// For evaluators on other machines.
-    Hosts,
-    /// For archives of this kind.
-    Kind(&'static str),
-    /// For emitters that rank, which those of the MAP-Elites variants do not.
-    Ranked,
-    /// For this algorithm.
-    Preset(&'static str),
-    /// For algorithms along gradients.
-    Gradients,
-    /// For results that take effect when they come.
-    Completion,
-}
-
-impl Scope {
-    /// The scope in words; empty for everywhere.
-    pub fn words(self) -> String {
-        match self {
-            Self::Always | Self::Program => String::new(),
-            Self::Domain => "for a domain".into(),
-            Self::OwnProblem => "not for a domain".into(),
-            Self::Files => "for `protocol = \"files\"`".into(),
-            Self::Hosts => "with `hosts`".into(),
-            Self::Kind(kind) => format!("for `kind = {kind:?}`"),
-            Self::Ranked => "not for `map_elites` and `map_elites_line`".into(),
-            Self::Preset(name) => format!("for `{name}`"),
-            Self::Gradients => "for `cma_mega` and `cma_maega`".into(),
-            Self::Completion => "for `order = \"completion\"`".into(),
-        }
-    }
 }
 
 impl Absent {
@@ -185,6 +142,11 @@ pub const SECTIONS: [(&str, &str); 6] = [
 /// The setting of a path.
 pub(super) fn find(path: &str) -> Option<&'static Entry> {
     all().find(|entry| entry.path == path)
+}
+
+/// The settings of a path.
+pub(super) fn at(path: &str) -> impl Iterator<Item = &'static Entry> {
+    all().filter(move |entry| entry.path == path)
 }
 
 /// What we call a setting of a section that may have been given by another name: `sigma` for `sigma0`.

@@ -14,8 +14,14 @@ fn fitting(entry: &Entry) -> String {
         _ if entry.path == "archive.min_f" => format!("{OWN}\nalgorithm.preset = 'cma_mae'"),
         Scope::Domain => "run.seed = 0".into(),
         Scope::OwnProblem if entry.path == "problem.measures" => "problem.n = 3".into(),
-        Scope::Always | Scope::OwnProblem | Scope::Ranked => OWN.into(),
-        Scope::Program => format!("{OWN}\n{PROGRAM}"),
+        Scope::Always
+        | Scope::OwnProblem
+        | Scope::Thresholds
+        | Scope::FirstThreshold
+        | Scope::Ranked
+        | Scope::Started
+        | Scope::Equations => OWN.into(),
+        Scope::Program | Scope::Lines => format!("{OWN}\n{PROGRAM}"),
         Scope::Hosts => format!("{OWN}\n{PROGRAM}\nevaluator.hosts = ['node1']"),
         Scope::Files => format!(
             "{OWN}\nevaluator.command = ['true', '{{params}}', '{{result}}']\nevaluator.protocol = 'files'\nevaluator.files.work_dir = 'work'"
