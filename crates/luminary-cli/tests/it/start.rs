@@ -1,6 +1,7 @@
 //! Runs that start from the elites of others, and archives that are merged.
 
 use std::fs;
+use std::path::Path;
 
 use crate::support::Lab;
 
@@ -128,6 +129,45 @@ fn runs_are_merged_into_one_that_can_be_looked_at_and_continued() {
     fs::write(lab.path("coarse.toml"), "[problem]\ndomain = 'lp-sphere'\nn = 10\n[archive]\nresolution = 5\n").unwrap();
     lab.call(&["merge", "a", "b", "--config", "coarse.toml", "--out", "coarse"]).success();
     assert!(lab.show("coarse")["cells"] == 25 && lab.show("coarse")["elites"].as_u64() <= Some(25));
+}
+
+#[test]
+fn a_merge_that_was_killed_is_done_by_the_same_words_again() {
+    let lab = Lab::new();
+    lab.run_from("a", &[]);
+    lab.run_from("b", &["run.seed=8"]);
+    let merge = ["merge", "a", "b", "--out", "both"];
+    lab.call(&merge).success();
+    lab.call(&merge).fails(2, &["already holds a run"]);
+    let whole = lab.elites("both");
+    // What a kill leaves, from the newest file to the oldest but the manifest.
+    for name in ["summary.json", "result.parquet", "archive.parquet", "checkpoints", "metrics.jsonl", "start.csv"] {
+        let path = lab.path("both").join(name);
+        if path.is_dir() {
+            fs::remove_dir_all(path).unwrap()
+        } else {
+            fs::remove_file(path).unwrap()
+        }
+        let killed = lab.path("killed");
+        copy(&lab.path("both"), &killed);
+        lab.call(&["merge", "b", "a", "--out", "killed"]).fails(2, &["already holds a run"]);
+        lab.call(&["merge", "a", "b", "--out", "killed"]).success();
+        assert_eq!(lab.elites("killed"), whole, "without {name}");
+        fs::remove_dir_all(killed).unwrap();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let beside = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &beside);
+        } else {
+            fs::copy(&path, &beside).unwrap();
+        }
+    }
 }
 
 #[test]
