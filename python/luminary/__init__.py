@@ -23,7 +23,7 @@ Or in one call, with :func:`run`.
 
 from luminary import archives, emitters, engines, loggers, schedulers
 from luminary._native import __version__
-from luminary._run import Run, RunResult, elite, minimize, presets, run
+from luminary._run import Run, RunResult, elite, minimize, presets, render, replay, run
 from luminary._saving import load, save
 from luminary._serve import Server, serve
 from luminary._tickets import Ticket, Told
@@ -37,6 +37,8 @@ __all__ = [
     "run",
     "minimize",
     "elite",
+    "replay",
+    "render",
     "save",
     "load",
     "presets",

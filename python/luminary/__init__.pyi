@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from luminary.archives import ArchiveStats
 from luminary.typing import SingleData
 
 __version__: str
-__all__ = ["archives", "emitters", "schedulers", "engines", "loggers", "run", "minimize", "elite", "save", "load", "presets", "serve", "Run", "RunResult", "Server", "Ticket", "Told", "__version__"]
+__all__ = ["archives", "emitters", "schedulers", "engines", "loggers", "run", "minimize", "elite", "replay", "render", "save", "load", "presets", "serve", "Run", "RunResult", "Server", "Ticket", "Told", "__version__"]
 
 class Ticket(NamedTuple):
     id: int
@@ -123,6 +124,14 @@ class RunResult:
     def best(self) -> SingleData | None: ...
     def elite(self, *, cell: int | Iterable[int] | None = None, measures: ArrayLike | None = None) -> SingleData: ...
     def replay(self, *, cell: int | Iterable[int] | None = None, measures: ArrayLike | None = None) -> dict[str, Any]: ...
+    def render(
+        self,
+        path: str | PathLike[str],
+        draw: Callable[[dict[str, Any], Path], object] | Iterable[str],
+        *,
+        cell: int | Iterable[int] | None = None,
+        measures: ArrayLike | None = None,
+    ) -> Path: ...
 
 def run(
     evaluate: Callable[..., tuple[ArrayLike, ArrayLike]],
@@ -159,6 +168,17 @@ def run(
 def elite(
     folder: str | PathLike[str], *, cell: int | Iterable[int] | None = None, measures: ArrayLike | None = None
 ) -> SingleData: ...
+def replay(
+    folder: str | PathLike[str], *, cell: int | Iterable[int] | None = None, measures: ArrayLike | None = None
+) -> dict[str, Any]: ...
+def render(
+    folder: str | PathLike[str],
+    path: str | PathLike[str],
+    *,
+    draw: Callable[[dict[str, Any], Path], object] | Iterable[str] | None = None,
+    cell: int | Iterable[int] | None = None,
+    measures: ArrayLike | None = None,
+) -> Path: ...
 def minimize(evaluate: Callable[..., tuple[ArrayLike, ArrayLike]], **options: Any) -> RunResult: ...
 def save(thing: Any, path: str | PathLike[str]) -> None: ...
 def load(path: str | PathLike[str]) -> Any: ...

@@ -1,8 +1,13 @@
-"""One elite: that of a cell, that at measures, or the best; and evaluated again."""
+"""One elite: that of a cell, that at measures, or the best; evaluated again, and drawn."""
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
+
+from luminary._native import draw_elite
 
 
 def one_elite(archive, cell=None, measures=None):
@@ -63,3 +68,41 @@ def evaluated_again(evaluator, elite, seed):
     objective = evaluator.turned(objective)
     repeats = objective[0] == elite["objective"] and np.array_equal(measures[0], elite["measures"])
     return {"repeats": bool(repeats), "objective": float(objective[0]), "measures": measures[0], "seed": seed}
+
+
+def drawn(search, elite, path, draw):
+    """Draws an elite of a search into a file, which is whole or as it was before; returns its path.
+
+    Args:
+        search: The run.
+        elite: The elite, as a dict.
+        path: The file.
+        draw: A function of the elite and a path to write to, or a program and its arguments: see :func:`luminary.render`.
+            None for the command of the run's configuration.
+
+    Raises:
+        OSError: The file cannot be written.
+        RuntimeError: Nothing was drawn.
+        TypeError: No function and no command.
+        ValueError: There is nobody to draw it.
+    """
+    path = Path(path)
+    if callable(draw):
+        _draw_by_function(draw, elite, path)
+        return path
+    if isinstance(draw, (str, bytes)):
+        raise TypeError(f"draw: expected a function or a list of texts (a program and its arguments), found {draw!r}")
+    command = None if draw is None else [str(word) for word in draw]
+    draw_elite(search._native, search.goal, int(elite["index"]), command, path)
+    return path
+
+
+def _draw_by_function(draw, elite, path):
+    # Under the name of the file, because what draws looks at how that ends, and beside it, so that renaming is all that
+    # is left to do.
+    with tempfile.TemporaryDirectory(prefix=".luminary-", dir=path.absolute().parent) as folder:
+        beside = Path(folder) / path.name
+        draw(elite, beside)
+        if not beside.exists():
+            raise RuntimeError(f"expected draw to write the file that it is given as its second argument, found none at {beside}")
+        beside.replace(path)

@@ -6,6 +6,7 @@ import numpy as np
 
 from luminary._extras import extra_columns
 from luminary._search import is_minimised, turned_jacobian
+from luminary._numbers import ShapeError
 from luminary.engines._work import Raised, checked, checked_jacobians
 
 
@@ -61,7 +62,6 @@ class Evaluator:
         seeds = np.zeros(len(solutions), dtype=np.uint64) if seeds is None else seeds
         evaluated = self._batch if self.job.vectorized else self._rows
         objective, measures, failed, extras = evaluated(solutions, seeds)
-        objective, measures = checked(len(solutions), objective, measures)
         # Whether there is one among them is looked at by who called.
         self.has_values = True
         return self.turned(objective), measures, failed, extras
@@ -74,6 +74,7 @@ class Evaluator:
         """Objectives, measures, Jacobians and extras."""
         objective, measures, jacobian, extras = self.job.jacobians(solutions, seeds)
         objective, measures = checked(len(solutions), objective, measures)
+        self._check_measures(measures.shape[1])
         jacobian = checked_jacobians(solutions, measures, jacobian)
         if is_minimised(self.goal):
             jacobian = turned_jacobian(jacobian)
@@ -88,6 +89,8 @@ class Evaluator:
         try:
             objective, measures, extras = self._retried(self.job.values, solutions, seeds)
             columns = extra_columns(self.job.extras, extras, len(solutions))
+            objective, measures = checked(len(solutions), objective, measures)
+            self._check_measures(measures.shape[1])
             return objective, measures, [], columns
         except Exception as error:
             if self.on_error == "raise" or not self.has_values:
@@ -101,16 +104,22 @@ class Evaluator:
 
     def _rows(self, solutions, seeds):
         rows, failed = [], []
+        first_error = None
         for solution, seed in zip(solutions, seeds):
             try:
                 value = self._retried(self.job.value, solution, seed)
+                self._check_measures(len(value.measures))
                 rows.append((value.objective, value.measures, value.extras))
             except Exception as error:
                 if self.on_error == "raise":
                     raise
+                first_error = error if first_error is None else first_error
                 self.note(error)
                 failed.append((len(rows), *_words(error)))
                 rows.append(None)
+        # Where none has ever had a value, a wrong shape is a mistake in the function and not of a solution.
+        if len(failed) == len(rows) and isinstance(first_error, ShapeError) and not self.has_values:
+            raise first_error
         widths = list(self.job.extras.values())
         missing = (np.nan, np.full(self.n_measures, np.nan), np.full(sum(widths), np.nan))
         rows = [missing if row is None else row for row in rows]
@@ -119,6 +128,10 @@ class Evaluator:
             columns = np.split(np.stack([row[2] for row in rows]), np.cumsum(widths)[:-1], axis=1)
         columns = [np.ascontiguousarray(column) for column in columns]
         return np.array([row[0] for row in rows]), np.stack([row[1] for row in rows]), failed, columns
+
+    def _check_measures(self, n_found):
+        if n_found != self.n_measures:
+            raise ShapeError(f"expected {self.n_measures} measures of each solution, as ranges has, found {n_found}")
 
     def _retried(self, call, *arguments):
         """What a call returns; if it raises, what further ones do."""

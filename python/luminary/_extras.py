@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from luminary._numbers import numbers
+
 
 def extra_columns(widths, given, n_rows):
     """The numbers as arrays of shape ``(n_rows, width)``, in the order of the widths.
@@ -34,7 +36,7 @@ def _as_rows(given):
 
 
 def _column(name, width, values, n_rows):
-    values = np.ascontiguousarray(values, dtype=np.float64)
+    values = numbers(values, f"{name} as {width} numbers for each of {n_rows} rows")
     if values.shape[:1] != (n_rows,) or values.size != n_rows * width:
         raise ValueError(f"{name}: expected {width} numbers for each of {n_rows} rows, found an array of shape {values.shape}")
     return values.reshape(n_rows, width)

@@ -14,10 +14,10 @@ _CARD = (
     '<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:center">'
     "<div><b>{title}</b><table>{rows}</table></div>{picture}</div>"
 )
-_ROW = '<tr><td style="text-align:left">{}</td><td style="text-align:right">{}</td></tr>'
+_ROW = '<tr><td style="text-align:left">{}</td><td style="text-align:right;padding-left:1.5em">{}</td></tr>'
 _PICTURE = (
     '<figure style="margin:0"><img alt="heatmap" style="width:160px;height:{height}px;image-rendering:pixelated;'
-    'border:1px solid gray" src="data:image/png;base64,{data}"><figcaption>{low} to {high}</figcaption></figure>'
+    'border:1px solid gray" src="data:image/png;base64,{data}"><figcaption>colours: {low} to {high}</figcaption></figure>'
 )
 
 

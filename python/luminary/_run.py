@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from luminary._elite import one_elite
+from luminary._arguments import (
+    check_counts,
+    check_file,
+    check_functions,
+    check_time_limit,
+    checked_loggers,
+    checked_path,
+    tell_of_idle,
+)
+from luminary._elite import drawn, one_elite
 from luminary._evaluator import Evaluator
 from luminary._keeping import Saving, kept
 from luminary._native import presets as _native_presets
+from luminary._native import replay_elite
+from luminary._notes import warn
 from luminary._run_log import Log, close_all
 from luminary._run_result import RunResult
 from luminary._run_start import Plan, Start, check_gradients, in_folder, with_file
@@ -127,9 +136,12 @@ def run(
         >>> result.archive.stats.num_elites > 50
         True
     """
-    loggers = tuple(loggers)
+    check_functions(evaluate, gradients=gradients, setup=setup, callback=callback)
+    loggers = checked_loggers(loggers)
+    checkpoint = checked_path("checkpoint", checkpoint)
+    run_folder = checked_path("run_folder", run_folder)
     if on_error not in ("reject", "raise"):
-        raise ValueError(f"on_error must be 'reject' or 'raise', but it is {on_error!r}")
+        raise ValueError(f"on_error: expected 'reject' or 'raise', found {on_error!r}")
     if checkpoint is not None and run_folder is not None:
         raise ValueError("checkpoint and run_folder cannot both be given: a run folder holds checkpoints of its own")
     if checkpoint is not None and serve:
@@ -137,20 +149,30 @@ def run(
     if engine is not None and executor is not None:
         raise ValueError("engine and executor cannot both be given: executor is the old name of engine")
     engine = executor if engine is None else engine
-    _check_evaluation(engine, retries, time_limit, in_flight, give_up_after)
+    check_counts(
+        retries=(retries, 0),
+        in_flight=(in_flight, 1),
+        give_up_after=(give_up_after, 1),
+        metrics_every=(metrics_every, 1),
+        checkpoint_every=(checkpoint_every, 1),
+    )
+    check_time_limit(time_limit, engine)
+    if checkpoint is not None:
+        check_file("checkpoint", checkpoint)
     is_vectorized = engine is None if vectorized is None else vectorized
     job = Job(evaluate, gradients, setup, is_vectorized)
     evaluator = Evaluator(job, on_error, retries or 0, give_up_after)
     on = None
     if engine is not None:
         on = OnEngine(engine_of(engine), job, rows_per_task, in_flight, time_limit, retries, give_up_after)
+    tell_of_idle(engine, rows_per_task, in_flight, checkpoint_every, settings, is_kept=checkpoint or run_folder or serve)
     plan = Plan(iterations, checkpoint_every, settings)
     named = {"algorithm": algorithm, "solution_dim": solution_dim, "ranges": ranges, "seed": seed, **plan.budget}
     start = Start(named, settings, gradients, rows_out=None if on is None else on.rows_out)
     if serve and run_folder is None:
         run_folder = unused_folder(algorithm)
     if run_folder is not None:
-        search, keeper, iterations = in_folder(Path(run_folder), start, plan, metrics_every)
+        search, keeper, iterations = in_folder(run_folder, start, plan, metrics_every)
     else:
         search, keeper, iterations = with_file(checkpoint, start, plan)
     evaluator.go_on_with(search)
@@ -171,6 +193,8 @@ def run(
     try:
         with kept(search, keeper, log, evaluator.failures):
             check_gradients(search, gradients)
+            if gradients is not None and not search.needs_gradients:
+                warn("gradients changes nothing: it is for `cma_mega` and `cma_maega`")
             server = serve_beside(run_folder) if serve else None
             if on is None:
                 search._native.run(evaluator, iterations, after_iteration, keeper.native)
@@ -193,6 +217,46 @@ def elite(folder, *, cell=None, measures=None):
     return one_elite(Run.load(folder).result_archive, cell, measures)
 
 
+def replay(folder, *, cell=None, measures=None):
+    """Evaluates an elite of a run folder of the command line again, by the program or domain of its configuration.
+
+    Which one is chosen as in :func:`elite`. The result is that of :meth:`RunResult.replay`, which is for functions of Python.
+
+    Raises:
+        OSError: The folder does not read.
+        ValueError: It holds no run, there is no such elite, only a function of Python can evaluate it, or it has no value now.
+    """
+    search = Run.load(folder)
+    found = one_elite(search.result_archive, cell, measures)
+    objective, again, repeats, seed = replay_elite(search._native, int(found["index"]))
+    return {"repeats": repeats, "objective": objective, "measures": again, "seed": seed}
+
+
+def render(folder, path, *, draw=None, cell=None, measures=None):
+    """Draws an elite of a run folder into a file: a picture, an animation, a text.
+
+    Args:
+        folder: The run folder, of this package or of the command line.
+        path: The file, which is whole afterwards, or as it was.
+        draw: A function, called with the elite (a dict) and the path of a file to write. Or a program and its arguments, which
+            reads the elite as one JSON object from its standard input and writes the file whose path it is given where the
+            arguments say ``{output}``; without, what it prints is the file. By default the command of ``[render]`` in the
+            run's configuration.
+        cell: As in :func:`elite`.
+        measures: As in :func:`elite`.
+
+    Returns:
+        The path.
+
+    Raises:
+        OSError: The folder does not read, or the file cannot be written.
+        RuntimeError: Nothing was drawn; the message has the last errors of the program.
+        ValueError: The folder holds no run, there is no such elite, or nobody to draw it.
+    """
+    search = Run.load(folder)
+    return drawn(search, one_elite(search.result_archive, cell, measures), path, draw)
+
+
 def minimize(evaluate, **options):
     """As :func:`run` with ``goal="minimise"``: objectives keep their sign, and lower ones are better.
 
@@ -207,16 +271,3 @@ def minimize(evaluate, **options):
         True
     """
     return run(evaluate, **{"goal": "minimise", **options})
-
-
-def _check_evaluation(engine, retries, time_limit, in_flight, give_up_after):
-    if retries is not None and int(retries) < 0:
-        raise ValueError(f"retries: expected an integer >= 0, found {retries}")
-    if in_flight is not None and int(in_flight) < 1:
-        raise ValueError(f"in_flight: expected an integer >= 1, found {in_flight}")
-    if int(give_up_after) < 1:
-        raise ValueError(f"give_up_after: expected an integer >= 1, found {give_up_after}")
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit: expected a finite number > 0, found {time_limit}")
-    if time_limit is not None and engine is None:
-        raise ValueError("time_limit: expected an engine or executor, whose evaluations need not be waited for, found none")

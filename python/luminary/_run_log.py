@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
+
+from luminary._progress import ProgressLine
 
 
 class Log:
     """Figures of a run: kept, written to the run folder and shown."""
 
     def __init__(self, search, iterations, progress, keeper, every, loggers=()):
-        self.search, self.iterations, self.progress, self.every = search, iterations, progress, every
+        self.search, self.iterations, self.every = search, iterations, every
         self.keeper = keeper
         self.loggers = loggers
         #: Loggers that have raised, of which was told.
         self._warned = set()
         self.rows = []
         self.before = search.iterations
-        self.start = self.shown = time.monotonic()
+        self.start = time.monotonic()
+        self._line = ProgressLine(iterations, self.before) if progress else None
         #: Says more than the figures do, such as how busy an engine is.
         self.more = lambda: ""
 
@@ -48,8 +50,8 @@ class Log:
 
     def say(self, words):
         """Says something that is not a figure, where progress is shown."""
-        if self.progress:
-            print(words, file=sys.stderr)
+        if self._line is not None:
+            self._line.say(words)
 
     def note(self):
         """An iteration has ended."""
@@ -65,7 +67,7 @@ class Log:
             self.keeper.append(self.search, seconds)
             for logger in self.loggers:
                 self._log(logger, row)
-        if self.progress and (time.monotonic() - self.shown > 0.1 or is_last):
+        if self._line is not None and self._line.is_due(done):
             self._show()
 
     def _log(self, logger, row):
@@ -79,25 +81,19 @@ class Log:
 
     def tick(self):
         """Some time has passed, perhaps in the middle of an iteration."""
-        if self.progress and time.monotonic() - self.shown > 1.0:
+        if self._line is not None and self._line.is_due_in_between():
             self._show()
 
     def _show(self):
-        self.shown = time.monotonic()
-        stats, done = self.search.stats, self.search.iterations
-        share = min(1.0, done / max(1, self.iterations))
-        bar = "#" * int(30 * share)
+        stats = self.search.stats
         best = "-" if stats.obj_max is None else f"{stats.obj_max:.6g}"
-        line = (
-            f"\r[{bar:<30}] {done}/{self.iterations}  QD score {stats.norm_qd_score:.4g}  "
-            f"coverage {100 * stats.coverage:.1f} %  best {best}  {self.more()} "
-        )
-        print(line, end="", file=sys.stderr, flush=True)
+        words = f"QD score {stats.norm_qd_score:.4g}  coverage {100 * stats.coverage:.1f} %  best {best}  {self.more()}"
+        self._line.show(self.search.iterations, words.rstrip())
 
     def close(self):
         """Ends the line of progress."""
-        if self.progress:
-            print(file=sys.stderr)
+        if self._line is not None:
+            self._line.close()
 
 
 def close_all(loggers):

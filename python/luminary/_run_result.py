@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from luminary._elite import evaluated_again, one_elite
+from luminary._elite import drawn, evaluated_again, one_elite
 from luminary._notebook import Shown
 
 if TYPE_CHECKING:
@@ -67,3 +67,23 @@ class RunResult(Shown):
         """
         elite = self.elite(cell=cell, measures=measures)
         return evaluated_again(self._evaluator, elite, self.run._native.seed_of_elite(int(elite["index"])))
+
+    def render(self, path, draw, *, cell=None, measures=None):
+        """Draws an elite into a file: a picture, an animation, a text; which one is chosen as in :meth:`elite`.
+
+        Args:
+            path: The file, which is whole afterwards, or as it was.
+            draw: A function, called with the elite (a dict) and the path of a file to write; or a program and its arguments,
+                as ``[render]`` has them in a configuration: see :func:`luminary.render`.
+            cell: As in :meth:`elite`.
+            measures: As in :meth:`elite`.
+
+        Returns:
+            The path.
+
+        Raises:
+            OSError: The file cannot be written.
+            RuntimeError: Nothing was drawn.
+            ValueError: There is no such elite.
+        """
+        return drawn(self.run, self.elite(cell=cell, measures=measures), path, draw)

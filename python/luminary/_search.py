@@ -9,6 +9,8 @@ import numpy as np
 from luminary._extras import extra_columns, extras_of_row
 from luminary._native import NativeRun, read_checkpoint
 from luminary._notebook import Shown, archive_facts
+from luminary._notes import warn
+from luminary._numbers import numbers, told_rows
 from luminary._seed import native_seed
 from luminary._serve import unused_folder
 from luminary._tickets import Ticket, Told, check_count, one_result
@@ -86,6 +88,8 @@ class Run(Shown):
             "threads": threads,
         }
         self._native = native_run(seed, **named, **settings)
+        for note in self._native.notes:
+            warn(note)
         self._native.start_from_elites()
         self._goal = self._native.goal
         if serve:
@@ -202,8 +206,8 @@ class Run(Shown):
             RuntimeError: Another call is due.
             ValueError: A wrong shape, or other extras.
         """
-        objective = self._turned(objective)
-        self._native.tell(objective, as_native(measures), self._columns(extras, len(np.atleast_1d(objective))))
+        objective, measures = told_rows(objective, measures)
+        self._native.tell(self._turned(objective), measures, self._columns(extras, len(objective)))
         self._after_call()
 
     def ask_dqd(self):
@@ -212,9 +216,9 @@ class Run(Shown):
 
     def tell_dqd(self, objective, measures, jacobian, **extras):
         """Takes results and gradients of the solutions last asked for by :meth:`ask_dqd`; otherwise as :meth:`tell`."""
-        objective = self._turned(objective)
-        columns = self._columns(extras, len(np.atleast_1d(objective)))
-        self._native.tell(objective, as_native(measures), columns, self._turned_jacobian(jacobian))
+        objective, measures = told_rows(objective, measures)
+        jacobian = self._turned_jacobian(numbers(jacobian, "Jacobians as numbers"))
+        self._native.tell(self._turned(objective), measures, self._columns(extras, len(objective)), jacobian)
         self._after_call()
 
     def ask_tickets(self, n):
@@ -369,8 +373,18 @@ def native_run(seed, **settings):
         raise ValueError("threads: expected an integer from 1 to 1024, found 0")
     if settings.get("bounds") is not None:
         settings["bounds"] = _bounds_table(settings["bounds"])
-    seed = int(seed) if isinstance(seed, (int, np.integer)) and seed >= 0 else native_seed(seed)
+    seed = _seed(seed)
     return NativeRun({**settings, "seed": seed})
+
+
+def _seed(seed):
+    if isinstance(seed, (int, np.integer)) and seed >= 0:
+        return int(seed)
+    try:
+        return native_seed(seed)
+    except (TypeError, ValueError) as error:
+        expected = "a whole number of at least 0, a list of them, None, or a generator or seed sequence of NumPy"
+        raise type(error)(f"seed: expected {expected}, found {seed!r}") from None
 
 
 def is_minimised(goal):
@@ -389,8 +403,11 @@ def _bounds_table(bounds):
     """Bounds as the settings have them: those of pyribs are a pair for each component, or None where there are none."""
     if isinstance(bounds, dict):
         return bounds
-    pairs = [(None, None) if pair is None else pair for pair in bounds]
-    return {
-        "lower": [-np.inf if lower is None else float(lower) for lower, _ in pairs],
-        "upper": [np.inf if upper is None else float(upper) for _, upper in pairs],
-    }
+    try:
+        pairs = [(None, None) if pair is None else pair for pair in bounds]
+        lower = [-np.inf if lower is None else float(lower) for lower, _ in pairs]
+        upper = [np.inf if upper is None else float(upper) for _, upper in pairs]
+    except (TypeError, ValueError):
+        expected = "a lower and an upper bound (or None) for each component, or a dict with lower and upper"
+        raise ValueError(f"bounds: expected {expected}, found {bounds!r}") from None
+    return {"lower": lower, "upper": upper}

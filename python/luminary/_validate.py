@@ -102,6 +102,14 @@ def field_array(values, shape, dtype, n_rows=None) -> np.ndarray:
     return np.asarray(values, dtype=dtype)
 
 
+def counts_array(values, name, dtype) -> np.ndarray:
+    """Whole numbers as an array of their own. Raises ValueError if some are not whole."""
+    given = np.asarray(values)
+    if given.dtype.kind not in "iu" and not (given.dtype.kind == "f" and np.array_equal(given, np.floor(given))):
+        raise ValueError(f"{name}: expected whole numbers, found {given.tolist()}")
+    return given.astype(dtype)
+
+
 def new_array(values, dtype=None) -> np.ndarray:
     """Values as an array of their own; unlike ``np.array``, it takes tensors without a warning."""
     return np.asarray(values, dtype=dtype).copy()

@@ -1,11 +1,13 @@
-"""One elite of a run: found by its cell, its measures or as the best, and evaluated again."""
+"""One elite of a run: found by its cell, its measures or as the best, evaluated again, and drawn."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import luminary
+from conftest import luminary_program
 
 
 def evaluate(solutions):
@@ -94,3 +96,85 @@ def test_an_elite_of_a_run_folder_is_the_same(tmp_path):
     result = luminary.run(evaluate, run_folder=tmp_path / "run", **SETTINGS)
     assert same(luminary.elite(tmp_path / "run"), result.best)
     assert same(luminary.elite(tmp_path / "run", measures=[0, 0]), result.elite(measures=[0, 0]))
+
+
+def words_of(elite, path):
+    path.write_text(f"{elite['objective']} at {elite['measures'].tolist()}")
+
+
+def test_an_elite_is_drawn_by_a_function_or_a_command(result, tmp_path):
+    path = result.render(tmp_path / "best.txt", words_of)
+    assert path.read_text() == f"{result.best['objective']} at {result.best['measures'].tolist()}"
+    middle = result.elite(measures=[0, 0])
+    result.render(str(tmp_path / "middle.json"), ["cat"], measures=[0, 0])
+    drawn = json.loads((tmp_path / "middle.json").read_text())
+    assert drawn["solution"] == middle["solution"].tolist() and drawn["cell"] == middle["index"]
+    result.render(tmp_path / "best.svg", ["sh", "-c", 'echo "${1##*.}" > "$1"', "sh", "{output}"])
+    assert (tmp_path / "best.svg").read_text() == "svg\n"
+    assert len(list(tmp_path.iterdir())) == 3, "nothing else is left"
+
+
+def test_a_failed_drawing_leaves_the_old_one_and_names_its_cause(result, tmp_path):
+    path = tmp_path / "best.txt"
+    path.write_text("old")
+
+    def breaks(elite, beside):
+        beside.write_text("half")
+        raise ArithmeticError("no screen")
+
+    for draw, error, words in [
+        (breaks, ArithmeticError, "no screen"),
+        (lambda elite, beside: None, RuntimeError, "expected draw to write the file that it is given"),
+        (["sh", "-c", "echo no licence >&2; exit 3"], RuntimeError, "exit status: 3; its last output:\n    no licence"),
+        (["no-such-program"], RuntimeError, "cannot run the render command `no-such-program`"),
+        ([], ValueError, "expected a program and its arguments, found no program"),
+        ("cat", TypeError, "expected a function or a list of texts"),
+        (None, ValueError, "expected a command or function to draw the elite with, found none"),
+    ]:
+        with pytest.raises(error) as raised:
+            result.render(path, draw)
+        assert words in str(raised.value)
+        assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+    with pytest.raises(OSError):
+        result.render(tmp_path / "absent" / "best.txt", words_of)
+    with pytest.raises(ValueError, match="expected an elite in cell"):
+        result.render(path, words_of, cell=next(i for i in range(80) if i not in result.archive.data("index")))
+
+
+def test_a_cost_is_drawn_with_its_sign(tmp_path):
+    result = luminary.minimize(lambda solutions: (12 - evaluate(solutions)[0], solutions[:, :2]), min_f=50, **SETTINGS)
+    result.render(tmp_path / "best.json", ["cat"])
+    assert json.loads((tmp_path / "best.json").read_text())["objective"] == result.best["objective"] > 0
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A run of the command line, which says how its elites are drawn."""
+    luminary_program("init", "--evaluator", "python", folder=tmp_path)
+    with open(tmp_path / "luminary.toml", "a") as file:
+        file.write('[render]\ncommand = ["cat"]\n')
+    luminary_program("run", "--iterations", 2, "--out", "run", "--quiet", folder=tmp_path)
+    return tmp_path / "run"
+
+
+def test_elites_of_the_command_line_are_evaluated_again_and_drawn(folder, tmp_path):
+    best = luminary.elite(folder)
+    again = luminary.replay(folder)
+    assert again["repeats"] and again["objective"] == best["objective"] and again["seed"] is not None
+    luminary.render(folder, tmp_path / "best.json")
+    assert json.loads((tmp_path / "best.json").read_text())["solution"] == best["solution"].tolist()
+    luminary.render(folder, tmp_path / "best.txt", draw=words_of)
+    luminary.render(folder, tmp_path / "other.txt", draw=["echo", "drawn"])
+    assert (tmp_path / "other.txt").read_text() == "drawn\n"
+
+
+def test_elites_of_a_folder_of_python_are_drawn_and_evaluated_by_their_function_only(tmp_path):
+    result = luminary.run(evaluate, run_folder=tmp_path / "run", **SETTINGS)
+    luminary.render(tmp_path / "run", tmp_path / "best.json", draw=["cat"])
+    assert json.loads((tmp_path / "best.json").read_text())["solution"] == result.best["solution"].tolist()
+    with pytest.raises(ValueError, match="expected a command or function to draw the elite with, found none"):
+        luminary.render(tmp_path / "run", tmp_path / "best.txt")
+    with pytest.raises(ValueError, match="RunResult.replay"):
+        luminary.replay(tmp_path / "run")
+    with pytest.raises(OSError):
+        luminary.render(tmp_path / "absent", tmp_path / "best.txt", draw=words_of)

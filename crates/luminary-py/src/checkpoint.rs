@@ -1,6 +1,6 @@
 //! Checkpoint files as the command line writes them: one container, whatever was saved in it.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use luminary::checkpoint::attachment_of;
@@ -42,5 +42,6 @@ pub(crate) fn pack(iteration: u64, state: &[u8]) -> PyResult<Vec<u8>> {
 
 /// Writes a file, whole or not at all.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> PyResult<()> {
-    Ok(write_atomically(path, |writer| writer.write_all(bytes))?)
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()));
+    Ok(write_atomically(path, |writer| writer.write_all(bytes)).map_err(named)?)
 }

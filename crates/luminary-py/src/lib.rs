@@ -21,6 +21,7 @@ mod events;
 mod extra_arrays;
 mod folder;
 mod kmeans;
+mod one_elite;
 mod patience;
 #[cfg(unix)]
 mod program;
@@ -64,6 +65,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(checkpoint::write_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(ranker::pareto_order, module)?)?;
     module.add_function(wrap_pyfunction!(run::presets, module)?)?;
+    module.add_function(wrap_pyfunction!(one_elite::draw_elite, module)?)?;
+    module.add_function(wrap_pyfunction!(one_elite::replay_elite, module)?)?;
     Ok(())
 }
 

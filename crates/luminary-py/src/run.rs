@@ -40,6 +40,8 @@ pub(crate) struct NativeRun {
     slot: Slot,
     /// What it was built from; a checkpoint file does not say.
     config: Option<RunConfig>,
+    /// Settings that were given and change nothing.
+    notes: Vec<String>,
     /// The threads that calls run on; without them it is the caller's own.
     pool: Mutex<Option<Arc<ThreadPool>>>,
     /// The elites that it started from, until its folder has a copy.
@@ -59,11 +61,12 @@ impl NativeRun {
     /// A run as settings say, by their keywords.
     #[new]
     fn new(settings: Bound<'_, PyDict>) -> PyResult<Self> {
-        let config = run_settings::config_of(&settings)?;
+        let (config, notes) = run_settings::config_of(&settings)?;
         let spec = config.problem.spec().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        config.check_memory(&spec).or_raise()?;
         let run = Self::of(config.scheduler(&spec).build().or_raise()?);
         let threads = config.run.threads;
-        let run = Self { config: Some(config), ..run };
+        let run = Self { config: Some(config), notes, ..run };
         run.set_threads(settings.py(), threads)?;
         Ok(run)
     }
@@ -346,6 +349,12 @@ impl NativeRun {
         self.config.as_ref().map(|config| config.run.iterations)
     }
 
+    /// Settings that were given and change nothing, a sentence for each.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
     /// What is better: "maximise" or "minimise". A checkpoint file does not say, and the engine maximises.
     #[getter]
     fn goal(&self) -> &'static str {
@@ -376,7 +385,8 @@ impl NativeRun {
     /// A run that goes on where a scheduler is.
     pub(crate) fn of(scheduler: Scheduler) -> Self {
         let slot = Slot::new(scheduler);
-        Self { slot, config: None, pool: Mutex::new(None), start: Mutex::new(None), books: Mutex::new(None) }
+        let notes = Vec::new();
+        Self { slot, config: None, notes, pool: Mutex::new(None), start: Mutex::new(None), books: Mutex::new(None) }
     }
 
     /// The scheduler's place.
@@ -435,7 +445,7 @@ impl NativeRun {
     }
 
     /// Looks at the scheduler.
-    fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&Scheduler) -> R + Send) -> PyResult<R> {
+    pub(crate) fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&Scheduler) -> R + Send) -> PyResult<R> {
         py.detach(|| self.slot.with(|scheduler| look(scheduler)))
     }
 

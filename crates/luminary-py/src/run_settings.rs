@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use luminary::problem::ProblemSpec;
-use luminary_run::config::settings::{self, Entry, keyword};
+use luminary_run::config::settings::{self, Entry, Kind, keyword};
 use luminary_run::config::{ConfigFileError, Override, RunConfig};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,11 +12,11 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 /// What the problem is called in titles unless a keyword says so.
 const NAME: &str = "python";
 
-/// The run that keywords describe. Those that are None count as absent.
+/// The run that keywords describe, and which of them change nothing in it. Those that are None count as absent.
 ///
 /// # Errors
 /// `TypeError` for a keyword that there is not, `ValueError` for a value that does not suit.
-pub(crate) fn config_of(keywords: &Bound<'_, PyDict>) -> PyResult<RunConfig> {
+pub(crate) fn config_of(keywords: &Bound<'_, PyDict>) -> PyResult<(RunConfig, Vec<String>)> {
     let mut given: Vec<Given<'_>> = Vec::new();
     for (name, value) in keywords {
         if value.is_none() {
@@ -31,11 +31,13 @@ pub(crate) fn config_of(keywords: &Bound<'_, PyDict>) -> PyResult<RunConfig> {
         given.push(Given { name, entry, value });
     }
     let spec = ProblemSpec {
-        solution_dim: take(&mut given, "problem.n")?.extract()?,
+        solution_dim: solution_dim(&take(&mut given, "problem.n")?)?,
         measure_bounds: measure_bounds(&take(&mut given, "problem.measures")?)?,
     };
     let overrides = given.iter().map(Given::to_override).collect::<PyResult<Vec<_>>>()?;
     let mut config = RunConfig::custom(NAME, &spec, &overrides).map_err(value_error)?;
+    let idle = config.without_effect(None, &overrides).map_err(value_error)?;
+    let notes = idle.iter().map(ToString::to_string).collect();
     let has = |path: &str| given.iter().any(|one| one.entry.path == path);
     let has_budget = has("run.iterations") || has("run.evaluations");
     if !has_budget && !has("archive.learning_rate") {
@@ -45,7 +47,7 @@ pub(crate) fn config_of(keywords: &Bound<'_, PyDict>) -> PyResult<RunConfig> {
     if !has("run.threads") {
         config.run.threads = 1;
     }
-    Ok(config)
+    Ok((config, notes))
 }
 
 /// A keyword and its value.
@@ -76,8 +78,27 @@ fn take<'py>(given: &mut Vec<Given<'py>>, path: &str) -> PyResult<Bound<'py, PyA
     Err(PyValueError::new_err(format!("{name}: expected {}, found nothing", entry.meaning)))
 }
 
+/// A whole number within the range that the table of settings has.
+fn solution_dim(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let kind = keyword("solution_dim").expect("it is a setting").kind;
+    let Kind::Integer(from, to) = kind else { unreachable!("components are counted") };
+    let plain = plain(value)?;
+    let number = (!plain.is_instance_of::<PyBool>()).then(|| plain.extract::<u64>().ok()).flatten();
+    match number.filter(|number| (from..=to).contains(number)) {
+        Some(number) => Ok(number as usize),
+        None => {
+            let message = format!("solution_dim: expected {}, found {}", kind.words(), value.repr()?);
+            Err(PyValueError::new_err(message))
+        }
+    }
+}
+
 fn measure_bounds(value: &Bound<'_, PyAny>) -> PyResult<Vec<(f64, f64)>> {
-    let bounds: Vec<(f64, f64)> = plain(value)?.try_iter()?.map(|pair| pair?.extract()).collect::<PyResult<_>>()?;
+    let read = || -> PyResult<Vec<(f64, f64)>> { plain(value)?.try_iter()?.map(|pair| pair?.extract()).collect() };
+    let Ok(bounds) = read() else {
+        let expected = "lower and upper bound of each measure, such as [(-1, 1), (0, 10)]";
+        return Err(PyValueError::new_err(format!("ranges: expected {expected}, found {}", value.repr()?)));
+    };
     if bounds.is_empty() {
         return Err(PyValueError::new_err("ranges: expected at least one measure, found none"));
     }

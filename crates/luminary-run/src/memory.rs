@@ -30,6 +30,16 @@ pub(crate) fn least_bytes(config: &RunConfig, spec: &ProblemSpec) -> u128 {
     8 * (3 * n_cells + algorithm.emitters as u128 * (matrices + rows))
 }
 
+impl RunConfig {
+    /// Refuses a run that cannot fit into this machine.
+    ///
+    /// # Errors
+    /// What it needs at least, and what there is.
+    pub fn check_memory(&self, spec: &ProblemSpec) -> Result<(), RunError> {
+        check(self, spec)
+    }
+}
+
 /// Refuses what cannot fit into this machine.
 pub(crate) fn check(config: &RunConfig, spec: &ProblemSpec) -> Result<(), RunError> {
     let needed = least_bytes(config, spec);

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from abc import ABC
 
+import numpy as np
+
 from luminary._notebook import Shown, archive_facts
 
 
@@ -43,6 +45,8 @@ class ArchiveBase(Shown, ABC):
     _can_be_full = True
 
     def __init__(self, *, solution_dim, objective_dim, measure_dim):
+        if isinstance(solution_dim, (float, str)) or (np.ndim(solution_dim) == 0 and solution_dim < 0):
+            raise ValueError(f"solution_dim: expected a whole number of at least 1, found {solution_dim!r}")
         self._solution_dim = solution_dim
         self._objective_dim = objective_dim
         self._measure_dim = measure_dim

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from luminary._native import NativeArchive
-from luminary._validate import new_array
+from luminary._validate import counts_array, new_array
 from luminary.archives._bounded_archive import BoundedArchive
 from luminary.archives._grid_index import grid_to_int_index, int_to_grid_index
 from luminary.archives._settings import parse_dtypes
@@ -62,7 +62,7 @@ class GridArchive(BoundedArchive):
         dtype=None,
         extra_fields=None,
     ):
-        dims, ranges = new_array(dims, dtype=np.int32), list(ranges)
+        dims, ranges = counts_array(dims, "dims", np.int32), list(ranges)
         if len(dims) != len(ranges):
             raise ValueError(f"dims (length {len(dims)}) and ranges (length {len(ranges)}) must be the same length")
         if len(dims) == 0:

@@ -25,7 +25,11 @@ def parse_dtypes(dtype, solution_dtype, objective_dtype, measures_dtype):
             "and/or `measures_dtype` instead."
         )
     default = np.float64 if dtype is None else dtype
-    return tuple(np.dtype(default if each is None else each) for each in separate)
+    dtypes = tuple(np.dtype(default if each is None else each) for each in separate)
+    for name, each in zip(("solution_dtype", "objective_dtype", "measures_dtype"), dtypes):
+        if each.kind == "c" or (each.kind not in "fiu" and name != "solution_dtype"):
+            raise ValueError(f"{name}: expected real numbers, found {each}")
+    return dtypes
 
 
 def parse_thresholds(learning_rate, threshold_min):

@@ -30,7 +30,7 @@ def engine_of(thing):
     if isinstance(thing, int) or type(thing).__module__ == "numpy":
         from luminary.engines._pool import LocalPool
 
-        return LocalPool(int(thing) if not isinstance(thing, bool) else thing)
+        return LocalPool(thing)
     if thing == "ray" or (thing is not None and thing is sys.modules.get("ray")):
         from luminary.engines._ray import RayEngine
 

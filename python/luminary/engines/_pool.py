@@ -14,6 +14,9 @@ from luminary.engines._pickling import pickled
 from luminary.engines._pool_worker import serve
 from luminary.engines._protocol import Died, Done, Engine, EngineError, Late, Task
 
+#: More processes would starve the machine.
+MAX_WORKERS = 1024
+
 #: Workers that may die in a row before one of them was ready.
 _MAX_FAILED_STARTS = 3
 
@@ -39,8 +42,8 @@ class LocalPool(Engine):
     """
 
     def __init__(self, n_workers):
-        if isinstance(n_workers, bool) or n_workers < 1:
-            raise ValueError(f"engine: expected at least one process, found {n_workers}")
+        if isinstance(n_workers, bool) or int(n_workers) != n_workers or not 1 <= n_workers <= MAX_WORKERS:
+            raise ValueError(f"engine: expected at least one process and at most {MAX_WORKERS:,}, found {n_workers}")
         self.n_workers = int(n_workers)
         self.name = f"pool of {self.n_workers} processes"
         self._waiting = collections.deque()

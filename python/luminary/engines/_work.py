@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from luminary._extras import extra_columns, extras_of_row
+from luminary._numbers import ShapeError, numbers, one_number, results_of
 
 #: Lines of a traceback that are kept.
 _MAX_LINES = 40
@@ -23,10 +24,6 @@ _STATE = threading.local()
 
 class SetupError(RuntimeError):
     """``setup`` raised: no worker can evaluate anything."""
-
-
-class ShapeError(ValueError):
-    """A function's results have the wrong shape."""
 
 
 @dataclass
@@ -117,8 +114,8 @@ class Job:
         """Objective and measures of one solution, with an ``evaluate`` that takes one."""
         results = self._call(self.evaluate, self.wants_seeds, solution, int(seed))
         objective, measures, extras = self._with_extras(("objective", "measures"), results)
-        measures = np.asarray(measures, dtype=np.float64).ravel()
-        return Value(float(objective), measures, extras=extras_of_row(self.extras, extras))
+        objective, measures = checked_row(objective, measures)
+        return Value(objective, measures, extras=extras_of_row(self.extras, extras))
 
     def answers(self, kind, solutions, seeds):
         """What the functions say of each row: a :class:`Value` or a :class:`Raised`."""
@@ -156,9 +153,7 @@ class Job:
     def _with_extras(self, names, results):
         """What a function returned, with the extras as the last item; None if there are none."""
         names = (*names, "extras") if self.extras else names
-        results = tuple(results)
-        if len(results) != len(names):
-            raise ValueError(f"expected {len(names)} results ({', '.join(names)}), found {len(results)}")
+        results = results_of(names, results)
         return results if self.extras else (*results, None)
 
     def _call(self, function, wants_seeds, solutions, seeds):
@@ -177,12 +172,21 @@ def work(job, kind, solutions, seeds):
     return answers, time.perf_counter() - start
 
 
+def checked_row(objective, measures):
+    """The objective and the measures of one solution, once they are numbers."""
+    measures = numbers(measures, "measures as a list of numbers")
+    is_swapped = measures.ndim == 0 and np.size(objective) > 1
+    objective = one_number(objective, "a number as the objective" + (", then the measures" if is_swapped else ""))
+    return objective, measures.ravel()
+
+
 def checked(n_rows, objective, measures):
     """Objectives and measures as arrays, once they have the right number of rows."""
-    objective = np.ascontiguousarray(objective, dtype=np.float64)
-    measures = np.ascontiguousarray(measures, dtype=np.float64)
+    objective = numbers(objective, f"{n_rows} objectives in a 1D array")
+    measures = numbers(measures, f"{n_rows} rows of measures")
     if objective.shape != (n_rows,):
-        raise ShapeError(f"expected {n_rows} objectives in a 1D array, found an array of shape {objective.shape}")
+        swapped = "; the objectives come first, then the measures" if measures.shape == (n_rows,) else ""
+        raise ShapeError(f"expected {n_rows} objectives in a 1D array, found an array of shape {objective.shape}{swapped}")
     if measures.ndim != 2 or len(measures) != n_rows:
         raise ShapeError(f"expected {n_rows} rows of measures, found an array of shape {measures.shape}")
     return objective, measures
@@ -190,7 +194,7 @@ def checked(n_rows, objective, measures):
 
 def checked_jacobians(solutions, measures, jacobians):
     """Jacobians as an array, once it has the right shape."""
-    jacobians = np.ascontiguousarray(jacobians, dtype=np.float64)
+    jacobians = numbers(jacobians, "Jacobians as numbers")
     shape = (len(solutions), 1 + measures.shape[1], solutions.shape[1])
     if jacobians.shape != shape:
         raise ShapeError(f"expected Jacobians in an array of shape {shape}, found one of shape {jacobians.shape}")
