@@ -133,8 +133,8 @@ def test_a_solution_whose_results_have_a_wrong_shape_costs_its_row_only():
     [
         ({"solution_dim": -1}, ValueError, "solution_dim: expected an integer from 1 to 10000000, found -1"),
         ({"solution_dim": 2**31}, ValueError, "solution_dim: expected an integer from 1 to 10000000, found 2147483648"),
-        ({"solution_dim": 2.5}, ValueError, "solution_dim: expected an integer from 1 to 10000000, found 2.5"),
-        ({"solution_dim": 10**6}, ValueError, "the run needs at least .* of memory"),
+        ({"solution_dim": 2.5}, TypeError, "solution_dim: expected an integer from 1 to 10000000, found 2.5"),
+        ({"solution_dim": 10**6}, MemoryError, "the run needs at least .* of memory"),
         ({"ranges": (0, 1)}, ValueError, r"ranges: expected lower and upper bound of each measure, .*, found \(0, 1\)"),
         ({"ranges": [(0, 1, 2)]}, ValueError, r"ranges: expected .*, found \[\(0, 1, 2\)\]"),
         ({"ranges": "ab"}, ValueError, "ranges: expected .*, found 'ab'"),

@@ -32,7 +32,7 @@ pub(crate) fn config_of(keywords: &Bound<'_, PyDict>) -> PyResult<(RunConfig, Ve
     }
     let spec = ProblemSpec {
         solution_dim: solution_dim(&take(&mut given, "problem.n")?)?,
-        measure_bounds: measure_bounds(&take(&mut given, "problem.measures")?)?,
+        measure_bounds: measure_bounds(&take(&mut given, "problem.measures")?.value)?,
     };
     let overrides = given.iter().map(Given::to_override).collect::<PyResult<Vec<_>>>()?;
     let mut config = RunConfig::custom(NAME, &spec, &overrides).map_err(value_error)?;
@@ -69,27 +69,28 @@ fn unknown(name: &str, meant: Option<&str>) -> PyErr {
 }
 
 /// Takes a setting of the problem's shape out of the others.
-fn take<'py>(given: &mut Vec<Given<'py>>, path: &str) -> PyResult<Bound<'py, PyAny>> {
+fn take<'py>(given: &mut Vec<Given<'py>>, path: &str) -> PyResult<Given<'py>> {
     if let Some(position) = given.iter().position(|one| one.entry.path == path) {
-        return Ok(given.remove(position).value);
+        return Ok(given.remove(position));
     }
     let entry = settings::all().find(|entry| entry.path == path).expect("the path is in the table");
     let name = entry.aliases.first().copied().unwrap_or(entry.key());
     Err(PyValueError::new_err(format!("{name}: expected {}, found nothing", entry.meaning)))
 }
 
-/// A whole number within the range that the table of settings has.
-fn solution_dim(value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let kind = keyword("solution_dim").expect("it is a setting").kind;
-    let Kind::Integer(from, to) = kind else { unreachable!("components are counted") };
-    let plain = plain(value)?;
-    let number = (!plain.is_instance_of::<PyBool>()).then(|| plain.extract::<u64>().ok()).flatten();
-    match number.filter(|number| (from..=to).contains(number)) {
+/// The number of components, which the table of settings limits: memory for more would run out before anything could be said.
+fn solution_dim(given: &Given<'_>) -> PyResult<usize> {
+    let kind = given.entry.kind;
+    let Kind::Integer(least, most) = kind else { unreachable!("components are counted") };
+    let value = plain(&given.value)?;
+    let is_whole = value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
+    let number = value.extract::<u64>().ok().filter(|number| is_whole && (least..=most).contains(number));
+    let message = || PyResult::Ok(format!("{}: expected {}, found {}", given.name, kind.words(), given.value.repr()?));
+    match number {
         Some(number) => Ok(number as usize),
-        None => {
-            let message = format!("solution_dim: expected {}, found {}", kind.words(), value.repr()?);
-            Err(PyValueError::new_err(message))
-        }
+        // One that is negative or too large for any machine word.
+        None if is_whole => Err(PyValueError::new_err(message()?)),
+        None => Err(PyTypeError::new_err(message()?)),
     }
 }
 
