@@ -19,7 +19,7 @@ pub use boundaries::{SlidingBoundaries, SlidingBoundariesConfig};
 pub use categorical::{Categorical, CategoricalConfig};
 pub use cells::{Cells, CellsConfig};
 pub use grid::{BORDER_EPSILON, Grid, GridConfig};
-pub(super) use snapshot::CellState;
+pub(super) use snapshot::{CellState, CellStateSize};
 
 use super::rows::Rows;
 use super::stats::RunningSum;
