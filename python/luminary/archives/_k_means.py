@@ -71,7 +71,7 @@ def k_means_centroids(*, centroids, ranges, samples=100_000, dtype=np.float64, s
 
 
 class _Told:
-    """Prints how far k-means is, which takes minutes with a hundred thousand centroids."""
+    """Prints how far k-means is, which takes minutes with a million centroids."""
 
     def __init__(self, max_iterations):
         self._max_iterations = max_iterations

@@ -1,4 +1,4 @@
-//! How far finding the centroids of an archive is: minutes with a hundred thousand of them, before the run begins.
+//! How far finding the centroids of an archive is: minutes with a million of them, before the run begins.
 
 use std::time::{Duration, Instant};
 

@@ -50,7 +50,7 @@ impl Cvt {
         Cvt::build_watched(config, &mut |_| {})
     }
 
-    /// [`build`](Cvt::build), which tells which share of k-means is done, from 0 to 1: with a hundred thousand cells it
+    /// [`build`](Cvt::build), which tells which share of k-means is done, from 0 to 1: with a million cells it
     /// takes minutes.
     ///
     /// # Errors

@@ -222,9 +222,12 @@ proptest! {
         offset in prop::sample::select(vec![0.0, -0.5, 0.3, 1e3, 1e8]),
         seed in any::<u64>(),
     ) {
-        let bounds: Vec<(f64, f64)> = (0..dim)
-            .map(|i| (scale * (offset + 0.1 * i as f64), scale * (offset + 0.1 * i as f64 + 1.1 * stretch.powi(i as i32 % 2))))
-            .collect();
+        let bound = |i: usize| {
+            let lower = offset + 0.1 * i as f64;
+            let width = if i == 1 { 1.1 * stretch } else { 1.1 };
+            (scale * lower, scale * (lower + width))
+        };
+        let bounds: Vec<(f64, f64)> = (0..dim).map(bound).collect();
         let centroids = points(centroid_shape, n_cells, &bounds, seed);
         let n_buckets = ((4 * n_cells) as f64).powf(1.0 / dim as f64).round() as usize;
         for queries in [points(query_shape, 300, &bounds, !seed), centroids.clone(), edges(&bounds, n_buckets)] {
