@@ -16,13 +16,11 @@ use luminary::problem::{DifferentiableProblem, Problem};
 use luminary_lsi::domains::{Faces, FacesConfig};
 use luminary_lsi::networks::MobileStyleGan;
 use luminary_lsi::networks::faces::FaceNets;
-use luminary_lsi::{Place, Precision, Recycler};
+use luminary_lsi::{Place, Precision, keep_freed_memory};
 use luminary_math::WideRng;
 
-#[global_allocator]
-static ALLOCATOR: Recycler = Recycler::new();
-
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    keep_freed_memory();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [models, count, out] = arguments.as_slice() else { return Err("expected MODELS COUNT OUT".into()) };
     let (models, out, place) = (Path::new(models), Path::new(out), Place::cpu(Precision::Single));

@@ -8,12 +8,10 @@ use std::time::Instant;
 use luminary_lsi::networks::clip::Clip;
 use luminary_lsi::networks::{Generator, MobileStyleGan, Noise, StyleGan, StyleGan2};
 use luminary_lsi::tape::{Tape, Var};
-use luminary_lsi::{Place, Precision, Recycler, to_vec};
-
-#[global_allocator]
-static ALLOCATOR: Recycler = Recycler::new();
+use luminary_lsi::{Place, Precision, keep_freed_memory, to_vec};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    keep_freed_memory();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, path, repeats] = arguments.as_slice() else { return Err("expected KIND FILE REPEATS".into()) };
     let (path, repeats, place) = (Path::new(path), repeats.parse()?, Place::cpu(Precision::Single));

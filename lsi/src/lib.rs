@@ -10,5 +10,5 @@ pub mod tape;
 pub mod weights;
 
 pub use burn_tensor::{Device, Tensor};
-pub use memory::Recycler;
+pub use memory::keep_freed_memory;
 pub use place::{DeviceChoice, DeviceError, Place, Precision, to_vec};

@@ -10,10 +10,7 @@ use luminary_cli::Failure;
 
 use args::Arguments;
 
-/// Networks make and drop large tensors all the time.
-#[global_allocator]
-static ALLOCATOR: luminary_lsi::Recycler = luminary_lsi::Recycler::new();
-
 fn main() -> ExitCode {
+    luminary_lsi::keep_freed_memory();
     commands::lsi(&Arguments::parse()).unwrap_or_else(Failure::report)
 }

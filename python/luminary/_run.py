@@ -114,6 +114,7 @@ def run(
 
     Raises:
         EngineError: The engine's machinery is gone. What was told is saved, and the message says how to go on.
+        MemoryError: A run that cannot fit into this machine; the message says how much it needs at least.
         OSError: The checkpoint or the run folder cannot be used.
         RuntimeError: Another process works on the run folder, or evaluations bring no values (``give_up_after``).
         ValueError: Unknown algorithm or settings, another run in the checkpoint or folder, or results of the wrong shape; on an

@@ -44,6 +44,7 @@ class Run(Shown):
 
     Raises:
         OSError: The run folder cannot be used, or not served.
+        MemoryError: A run that cannot fit into this machine; the message says how much it needs at least.
         TypeError: A setting that there is not.
         ValueError: A value that does not suit; the message says what was expected.
 

@@ -144,11 +144,20 @@ def test_defaults_are_those_of_the_command_line(tmp_path):
         ({"threads": 10**9}, ValueError, "expected an integer from 0 to 1024"),
         ({"bounds": {"lower": 1, "upper": 0}}, ValueError, "expected lower < upper"),
         ({"x0": object()}, TypeError, "expected a number, text, list or dict"),
+        ({"solution_dim": 2**31}, ValueError, "solution_dim: expected an integer from 1 to 10000000, found 2147483648"),
+        ({"solution_dim": 2**70}, ValueError, "solution_dim: expected an integer from 1 to 10000000, found 1180591620717411303424"),
+        ({"solution_dim": 0}, ValueError, "solution_dim: expected an integer from 1 to 10000000, found 0"),
+        ({"solution_dim": 2.5}, TypeError, "integer"),
+        ({"solution_dim": 10**7}, MemoryError, "needs at least .* of memory, this machine has"),
+        ({"solution_dim": 10**7, "strategy": "sep_cma_es", "batch_size": 10**6}, MemoryError, "needs at least"),
     ],
 )
 def test_mistakes_are_told_in_the_words_of_the_command_line(settings, error, words):
     with pytest.raises(error, match=words):
         luminary.run(sphere, **{**SHAPE, **settings})
+    if not {"iterations", "evaluations"} & settings.keys():
+        with pytest.raises(error, match=words):
+            luminary.Run(**{**SHAPE, **settings})
 
 
 def test_a_budget_of_evaluations_is_rounded_up():

@@ -25,7 +25,7 @@ commands:
   build web        the page of the live view from its sources; the built files are committed
   tidy             the project's own rules about its files
   torture          kills runs of every kind at random moments and compares what becomes of them:
-                   --minutes 60 for an hour, --seed 7 for the same kills again
+                   --minutes 60 for an hour, --seed 7 for the same kills again, --only trial for kinds with that in their name
   fuzz [name ...]  reads what nobody wrote, guided by coverage (libFuzzer); --seconds 60 for a minute each
   bench [name]     benchmarks: engine (default) prints trials with the share of time per stage,
                    limits holds each stage beside what the machine can do,

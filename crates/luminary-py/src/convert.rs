@@ -7,7 +7,9 @@ use luminary::error::{CallError, CheckpointError, ConfigError};
 use luminary::preset::UnknownPreset;
 use luminary_run::RunError;
 use numpy::{Element, PyReadonlyArray, PyReadwriteArray, ndarray::Dimension};
-use pyo3::exceptions::{PyFileExistsError, PyFileNotFoundError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{
+    PyFileExistsError, PyFileNotFoundError, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -52,6 +54,7 @@ impl<T> OrRaise<T> for Result<T, RunError> {
                 RunError::Exists { .. } | RunError::NotEmpty { .. } => PyFileExistsError::new_err(message),
                 RunError::NotARun { .. } => PyFileNotFoundError::new_err(message),
                 RunError::Locked { .. } => PyRuntimeError::new_err(message),
+                RunError::Memory { .. } => PyMemoryError::new_err(message),
                 _ => PyValueError::new_err(message),
             }
         })

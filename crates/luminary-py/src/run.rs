@@ -13,6 +13,7 @@ use luminary_run::driver::{FirstBatch, Ledger};
 use luminary_run::elite::{Choice, find};
 use luminary_run::export;
 use luminary_run::folder::{FailureLog, Manifest, MeasuresSeen, compare};
+use luminary_run::memory;
 use luminary_run::start::Elites;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::exceptions::PyValueError;
@@ -61,6 +62,7 @@ impl NativeRun {
     fn new(settings: Bound<'_, PyDict>) -> PyResult<Self> {
         let config = run_settings::config_of(&settings)?;
         let spec = config.problem.spec().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        memory::check(&config, &spec).or_raise()?;
         let run = Self::of(config.scheduler(&spec).build().or_raise()?);
         let threads = config.run.threads;
         let run = Self { config: Some(config), ..run };

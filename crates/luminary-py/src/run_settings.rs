@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use luminary::problem::ProblemSpec;
-use luminary_run::config::settings::{self, Entry, keyword};
+use luminary_run::config::settings::{self, Entry, Kind, keyword};
 use luminary_run::config::{ConfigFileError, Override, RunConfig};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -31,8 +31,8 @@ pub(crate) fn config_of(keywords: &Bound<'_, PyDict>) -> PyResult<RunConfig> {
         given.push(Given { name, entry, value });
     }
     let spec = ProblemSpec {
-        solution_dim: take(&mut given, "problem.n")?.extract()?,
-        measure_bounds: measure_bounds(&take(&mut given, "problem.measures")?)?,
+        solution_dim: solution_dim(&take(&mut given, "problem.n")?)?,
+        measure_bounds: measure_bounds(&take(&mut given, "problem.measures")?.value)?,
     };
     let overrides = given.iter().map(Given::to_override).collect::<PyResult<Vec<_>>>()?;
     let mut config = RunConfig::custom(NAME, &spec, &overrides).map_err(value_error)?;
@@ -67,13 +67,30 @@ fn unknown(name: &str, meant: Option<&str>) -> PyErr {
 }
 
 /// Takes a setting of the problem's shape out of the others.
-fn take<'py>(given: &mut Vec<Given<'py>>, path: &str) -> PyResult<Bound<'py, PyAny>> {
+fn take<'py>(given: &mut Vec<Given<'py>>, path: &str) -> PyResult<Given<'py>> {
     if let Some(position) = given.iter().position(|one| one.entry.path == path) {
-        return Ok(given.remove(position).value);
+        return Ok(given.remove(position));
     }
     let entry = settings::all().find(|entry| entry.path == path).expect("the path is in the table");
     let name = entry.aliases.first().copied().unwrap_or(entry.key());
     Err(PyValueError::new_err(format!("{name}: expected {}, found nothing", entry.meaning)))
+}
+
+/// The number of components, which the table of settings limits: memory for more would run out before anything could be said.
+fn solution_dim(given: &Given<'_>) -> PyResult<usize> {
+    let number = given.value.extract::<usize>();
+    let is_a_number = !number.as_ref().is_err_and(|error| error.is_instance_of::<PyTypeError>(given.value.py()));
+    let Kind::Integer(least, most) = given.entry.kind else { return number };
+    match number {
+        Ok(n) if (least..=most).contains(&(n as u64)) => Ok(n),
+        // One that is negative or too large for any machine word is an `OverflowError` so far.
+        _ if is_a_number => {
+            let message =
+                format!("{}: expected {}, found {}", given.name, given.entry.kind.words(), given.value.str()?);
+            Err(PyValueError::new_err(message))
+        }
+        other => other,
+    }
 }
 
 fn measure_bounds(value: &Bound<'_, PyAny>) -> PyResult<Vec<(f64, f64)>> {

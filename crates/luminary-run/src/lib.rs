@@ -32,7 +32,7 @@ pub mod external;
 mod external_batch;
 mod rows;
 pub mod check;
-mod memory;
+pub mod memory;
 pub mod stop;
 pub mod start;
 pub mod driver;

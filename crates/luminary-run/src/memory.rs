@@ -7,8 +7,8 @@ use luminary::problem::ProblemSpec;
 use crate::config::{RunConfig, StrategyName};
 use crate::error::RunError;
 
-/// Bytes that a run surely needs: every cell's threshold, visits and slot, and the strategies' covariances. Elites are
-/// left out, because an archive costs only what it holds.
+/// Bytes that a run surely needs: every cell's threshold, visits and slot, the strategies' covariances, and the rows of an
+/// iteration. Elites are left out, because an archive costs only what it holds.
 pub(crate) fn least_bytes(config: &RunConfig, spec: &ProblemSpec) -> u128 {
     let n_cells: u128 = match config.archive.cells() {
         Some(CellsConfig::Cvt(cvt)) => cvt.n_cells as u128 * (1 + spec.measure_dim() as u128),
@@ -26,12 +26,17 @@ pub(crate) fn least_bytes(config: &RunConfig, spec: &ProblemSpec) -> u128 {
         StrategyName::CmaEs => 2 * strategy_dim * strategy_dim,
         _ => 2 * strategy_dim,
     };
-    let rows = algorithm.batch_size as u128 * spec.solution_dim as u128;
+    // Each row is there as it is told and, with a strategy, as the random numbers that it was made from.
+    let copies = if strategy_dim == 0 { 1 } else { 2 };
+    let rows = copies * algorithm.batch_size as u128 * spec.solution_dim as u128;
     8 * (3 * n_cells + algorithm.emitters as u128 * (matrices + rows))
 }
 
 /// Refuses what cannot fit into this machine.
-pub(crate) fn check(config: &RunConfig, spec: &ProblemSpec) -> Result<(), RunError> {
+///
+/// # Errors
+/// The run needs more than there is; the message says how much.
+pub fn check(config: &RunConfig, spec: &ProblemSpec) -> Result<(), RunError> {
     let needed = least_bytes(config, spec);
     match physical_bytes() {
         Some(available) if needed > available => Err(RunError::Memory { needed, available }),
@@ -39,12 +44,14 @@ pub(crate) fn check(config: &RunConfig, spec: &ProblemSpec) -> Result<(), RunErr
     }
 }
 
-/// The machine's memory, where the system tells it.
+/// The machine's memory, or what a container may have of it, where the system tells it.
 fn physical_bytes() -> Option<u128> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kibibytes: u128 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(1024 * kibibytes)
+    // Where there is no limit, this file is not there or says "max".
+    let limit = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    Some((1024 * kibibytes).min(limit.unwrap_or(u128::MAX)))
 }
 
 #[cfg(test)]
@@ -62,7 +69,7 @@ mod tests {
     fn a_full_covariance_of_many_components_is_refused_and_a_diagonal_is_not() {
         let needs = |config: &RunConfig| least_bytes(config, &config.problem.spec().unwrap());
         assert!(needs(&config("1000000", "cma_es")) > 1 << 44);
-        assert!(needs(&config("1000000", "sep_cma_es")) < 1 << 33);
+        assert!(needs(&config("1000000", "sep_cma_es")) < 1 << 34);
         assert!(needs(&config("100", "cma_es")) < 1 << 25);
         if physical_bytes().is_some_and(|bytes| bytes < 1 << 44) {
             let config = config("1000000", "cma_es");

@@ -9,7 +9,7 @@ use std::path::Path;
 use axum::body::Bytes;
 use luminary::archive::Archive;
 use luminary_run::config::{Goal, RunConfig};
-use luminary_run::export::{Which, read_result_cells};
+use luminary_run::export::{Which, read_columns};
 use luminary_run::folder::Manifest;
 use luminary_run::summary::Summary;
 use serde::Serialize;
@@ -64,6 +64,21 @@ impl Column {
             Self::Measure(i) => format!("measure.{i}"),
             Self::Extra(i, k) => format!("extra.{i}.{k}"),
             Self::Component(i) => format!("component.{i}"),
+        }
+    }
+}
+
+impl Column {
+    /// What it is called in the table of an archive with cells, if it is there.
+    fn in_table(&self, which: Which) -> Option<String> {
+        match self {
+            Self::Objective => Some("objective".into()),
+            // The table of the result archive repeats its objectives.
+            Self::Threshold => (which == Which::Search).then(|| "threshold".into()),
+            Self::Visits => Some("visits".into()),
+            Self::Measure(i) => Some(format!("measures_{i}")),
+            Self::Component(i) => Some(format!("solution_{i}")),
+            Self::Age | Self::Emitter | Self::Extra(..) => None,
         }
     }
 }
@@ -141,13 +156,20 @@ pub(crate) fn of_saved(saved: &SavedRun, which: Which, columns: &[Column]) -> By
     encode(&head, &shape.centroids, &cells, values.into_iter().map(|(_, values)| values))
 }
 
-/// The result archive of a run that has ended, from its table: only the objectives, but without reading a checkpoint,
-/// which takes seconds if the archive is large. Nothing if there is no such table.
-pub(crate) fn of_table(folder: &Path, tag: &str) -> Option<Bytes> {
+/// An archive of a run that has ended, from its table: without reading a checkpoint, which takes long if the archive is
+/// large. Nothing if there is no such table, or not these columns in it, or more numbers than `max_numbers`.
+pub(crate) fn of_table(
+    folder: &Path,
+    which: Which,
+    columns: &[Column],
+    tag: &str,
+    max_numbers: usize,
+) -> Option<Bytes> {
     let config = Manifest::read(folder).ok()?.config;
-    let shape = Shape::of_grid(&config, Which::Result)?;
+    let shape = Shape::of_grid(&config, which)?;
+    let names: Vec<String> = columns.iter().map(|column| column.in_table(which)).collect::<Option<_>>()?;
     // Whatever is wrong with the table, the checkpoint is asked next.
-    let table = read_result_cells(folder).ok()??;
+    let table = read_columns(folder, which, &names, max_numbers).ok()??;
     let head = Head {
         source: Source::Checkpoint,
         generation: tag,
@@ -159,9 +181,9 @@ pub(crate) fn of_table(folder: &Path, tag: &str) -> Option<Bytes> {
         shape: &shape,
         n_rows: table.cells.len(),
         n_centroids: 0,
-        columns: vec![Column::Objective.key()],
+        columns: columns.iter().map(Column::key).collect(),
     };
-    Some(encode(&head, &[], &table.cells, [table.objectives]))
+    Some(encode(&head, &[], &table.cells, table.columns))
 }
 
 /// The result archive as it was at a moment of the past.

@@ -321,9 +321,9 @@ async fn cells(
         if since.generation == newest {
             return Ok(plain(StatusCode::NOT_MODIFIED, "application/octet-stream", Bytes::new()));
         }
-        let is_in_table = which == Which::Result && columns == [Column::Objective];
-        let tag = digest(format!("{newest} table").as_bytes());
-        if is_in_table && let Some(bytes) = context.recent.get(&tag, || picture::of_table(&folder, &newest)) {
+        let tag = digest(format!("{newest} table {which:?} {}", query.columns).as_bytes());
+        let of_table = || picture::of_table(&folder, which, &columns, &newest, MAX_NUMBERS);
+        if let Some(bytes) = context.recent.get(&tag, of_table) {
             return Ok(tagged(&headers, "application/octet-stream", &tag, bytes));
         }
         let saved = match context.saved.load(&folder) {

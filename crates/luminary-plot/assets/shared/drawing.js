@@ -30,7 +30,8 @@ export function makeView(model, clientWidth, nMeasures) {
 // The place of a value among the colours.
 export function level(value, range) {
   if (Number.isNaN(value)) return 1;
-  const [low, high] = range;
+  const low = range[0];
+  const high = range[1];
   return 2 + Math.round(Math.max(0, Math.min(1, (value - low) / (high - low))) * 253);
 }
 
@@ -42,13 +43,12 @@ export function drawTiles(context, view, model, values, range, palette) {
     const elite = model.best[tile];
     levels[tile] = elite < 0 ? 0 : level(values[elite], range);
   }
-  for (let i = 0; i < view.owner.length; i++) {
-    const color = 3 * levels[view.owner[i]];
-    image.data[4 * i] = palette[color];
-    image.data[4 * i + 1] = palette[color + 1];
-    image.data[4 * i + 2] = palette[color + 2];
-    image.data[4 * i + 3] = 255;
-  }
+  // A pixel at a time, whatever the order of its bytes.
+  const bytes = new Uint8Array(4 * 256).fill(255);
+  for (let i = 0; i < 256; i++) bytes.set(palette.subarray(3 * i, 3 * i + 3), 4 * i);
+  const colors = new Uint32Array(bytes.buffer);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < pixels.length; i++) pixels[i] = colors[levels[view.owner[i]]];
   context.putImageData(image, view.left, view.top);
 }
 

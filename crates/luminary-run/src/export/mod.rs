@@ -21,7 +21,7 @@ use luminary::archive::Archive;
 use luminary::scheduler::Scheduler;
 
 #[cfg(feature = "parquet")]
-pub use cells::{CellObjectives, read_result_cells};
+pub use cells::{TableColumns, read_columns};
 use table::Table;
 pub(crate) use table::column_names;
 
@@ -73,6 +73,14 @@ pub enum Which {
 }
 
 impl Which {
+    /// The name of its table in a run folder, without what stands for the format.
+    const fn stem(self) -> &'static str {
+        match self {
+            Self::Result => "result",
+            Self::Search => "archive",
+        }
+    }
+
     /// The archive.
     pub fn of(self, scheduler: &Scheduler) -> &dyn Archive {
         match self {
@@ -109,8 +117,8 @@ pub fn write_vector(values: &[f64], path: &Path) -> Result<(), RunError> {
 /// The archives of a run, as its folder holds them.
 pub(crate) fn write_archives(folder: &RunFolder, scheduler: &Scheduler, goal: Goal) -> Result<(), RunError> {
     let format = Format::standard();
-    for (name, which) in [("archive", Which::Search), ("result", Which::Result)] {
-        let path = folder.file(&format!("{name}.{}", format.extension()));
+    for which in [Which::Search, Which::Result] {
+        let path = folder.file(&format!("{}.{}", which.stem(), format.extension()));
         let written = replace(folder.disk(), &path, |writer| write(which.of(scheduler), goal, format, writer));
         written.map_err(RunError::io("write", &path))?;
     }

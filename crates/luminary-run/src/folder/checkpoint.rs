@@ -7,6 +7,7 @@
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use luminary::error::CheckpointError;
 use luminary::scheduler::Scheduler;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::atomic::{is_temporary, replace};
+use super::lock::FolderLock;
 use super::measures::MeasuresSeen;
 use crate::config::RunConfig;
 use crate::disk::{Disk, SyncHandle};
@@ -179,6 +181,8 @@ fn split_origin(payload: &[u8]) -> Result<(Option<Origin>, &[u8]), CheckpointFau
 pub struct Checkpoints {
     disk: Disk,
     folder: PathBuf,
+    /// The lock of the run folder, for whoever writes.
+    lock: Option<Arc<FolderLock>>,
 }
 
 /// The newest valid checkpoint, and what was wrong with newer ones.
@@ -209,7 +213,12 @@ impl Checkpoints {
 
     /// [`new`](Self::new) on a disk.
     pub(crate) fn on(disk: Disk, folder: PathBuf) -> Self {
-        Self { disk, folder }
+        Self { disk, folder, lock: None }
+    }
+
+    /// The same for a run folder that is locked: nothing is written once another is in its place.
+    pub(super) fn locked(self, lock: Arc<FolderLock>) -> Self {
+        Self { lock: Some(lock), ..self }
     }
 
     /// The folder.
@@ -218,7 +227,7 @@ impl Checkpoints {
     }
 
     /// Compresses and writes a state, after syncing the log that must not lag behind it, and removes old ones. The run
-    /// folder must be there: one that was removed is not made again.
+    /// folder must be there: one that was removed is not made again, and nothing is written to one that took its place.
     pub(crate) fn write(
         &self,
         meta: CheckpointMeta,
@@ -227,8 +236,12 @@ impl Checkpoints {
         log: &SyncHandle,
     ) -> io::Result<()> {
         let bytes = encode_with_origin(meta, origin, state)?;
-        self.disk.make_folder(&self.folder)?;
         log.sync()?;
+        // The last moment: what comes before takes long for a large state.
+        if self.lock.as_ref().is_some_and(|lock| !lock.is_in_place()) {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "the run folder was removed, moved or replaced"));
+        }
+        self.disk.make_folder(&self.folder)?;
         replace(&self.disk, &self.path_of(meta.iteration), |writer| writer.write_all(&bytes))?;
         self.prune()
     }
@@ -298,8 +311,11 @@ impl Checkpoints {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use proptest::prelude::*;
 
+    use super::super::metrics::MetricsLog;
     use super::*;
     use crate::config::Override;
 
@@ -371,5 +387,22 @@ mod tests {
     fn whoever_knows_nothing_of_notes_reads_the_state_behind_one() {
         let bytes = encode_with_origin(META, &origin(), b"state").unwrap();
         assert_eq!(zstd::stream::decode_all(&bytes[HEADER_LEN..]).unwrap(), b"state");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn nothing_is_written_to_a_folder_that_took_the_place_of_the_run() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        fs::create_dir(&path).unwrap();
+        let lock = Arc::new(FolderLock::acquire(&path).unwrap());
+        let checkpoints = Checkpoints::new(path.join("checkpoints")).locked(lock);
+        let log = MetricsLog::open_on(&Disk::default(), &path.join("metrics.jsonl"), 0).unwrap();
+        let write = || checkpoints.write(META, &origin(), b"state", &log.handle().unwrap());
+        write().unwrap();
+        fs::rename(&path, parent.path().join("moved")).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert_eq!(write().unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
     }
 }

@@ -39,6 +39,7 @@ mod state;
 mod vitals;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use luminary::scheduler::Scheduler;
 
@@ -91,8 +92,8 @@ pub const LOCK: &str = ".lock";
 pub struct RunFolder {
     path: PathBuf,
     disk: Disk,
-    // The system releases it when the process ends, however it ends.
-    lock: FolderLock,
+    // The system releases it when the process ends, however it ends. Whoever writes a checkpoint beside has it, too.
+    lock: Arc<FolderLock>,
 }
 
 impl RunFolder {
@@ -117,7 +118,7 @@ impl RunFolder {
         if let Some(found) = first_foreign_entry(&disk, path)? {
             return Err(RunError::NotEmpty { path: path.to_owned(), found });
         }
-        let folder = Self { path: path.to_owned(), disk, lock };
+        let folder = Self { path: path.to_owned(), disk, lock: Arc::new(lock) };
         folder.write_manifest(manifest)?;
         folder.set_state(&State::Created)?;
         Ok(folder)
@@ -143,7 +144,7 @@ impl RunFolder {
         let manifest = Manifest::read_from(&disk, path)?;
         let failures = path.join(FAILURES);
         failures::mend(&disk, &failures).map_err(RunError::io("mend", &failures))?;
-        Ok((Self { path: path.to_owned(), disk, lock }, manifest))
+        Ok((Self { path: path.to_owned(), disk, lock: Arc::new(lock) }, manifest))
     }
 
     /// The way to the file system.
@@ -209,7 +210,7 @@ impl RunFolder {
 
     /// The checkpoints.
     pub fn checkpoints(&self) -> Checkpoints {
-        Checkpoints::on(self.disk.clone(), self.file(CHECKPOINTS))
+        Checkpoints::on(self.disk.clone(), self.file(CHECKPOINTS)).locked(Arc::clone(&self.lock))
     }
 
     /// The log of rows without a value.

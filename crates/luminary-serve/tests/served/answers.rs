@@ -70,6 +70,7 @@ fn the_log_is_sent_from_where_a_reader_is() {
 fn archives_are_sent_as_the_checkpoint_has_them() {
     let lab = Lab::new();
     run(&lab.path("run"), &[], &mut ());
+    fs::remove_file(lab.path("run/archive.parquet")).unwrap();
     let id = lab.id("run");
     let scheduler = export::load(&lab.path("run")).unwrap();
     let answer =
@@ -108,27 +109,48 @@ fn archives_are_sent_as_the_checkpoint_has_them() {
 }
 
 #[test]
-fn the_picture_of_a_run_that_has_ended_comes_from_its_table() {
+fn pictures_of_a_run_that_has_ended_come_from_its_tables() {
     let lab = Lab::new();
     run(&lab.path("run"), &[], &mut ());
     let id = lab.id("run");
-    let sorted_rows = |answer: &Answer| {
-        let (head, rest) = answer.picture();
-        let n = head["n_rows"].as_u64().unwrap() as usize;
-        let objectives = &rest[8 * n.div_ceil(2)..];
-        let row = |i: usize| (rest[4 * i..][..4].to_vec(), objectives[8 * i..][..8].to_vec());
-        let mut rows: Vec<_> = (0..n).map(row).collect();
-        rows.sort();
-        (head["iteration"].clone(), rows)
-    };
-    let from_table = lab.get(&format!("/api/runs/{id}/cells?columns=objective"));
-    let from_checkpoint = lab.get(&format!("/api/runs/{id}/cells?columns=objective,visits"));
-    assert_eq!(sorted_rows(&from_table), sorted_rows(&from_checkpoint));
-    let generation = from_table.picture().0["generation"].as_str().unwrap().to_owned();
-    assert_eq!(lab.get(&format!("/api/runs/{id}/cells?columns=objective&generation={generation}")).status, 304);
+    let paths = [
+        format!("/api/runs/{id}/cells?columns=objective"),
+        format!("/api/runs/{id}/cells?columns=visits,objective,component.5"),
+        format!("/api/runs/{id}/cells?archive=search&columns=objective,threshold,visits,measure.1"),
+    ];
+    let pictures = || paths.each_ref().map(|path| sorted_rows(&lab.get(path)));
+    let checkpoints = fs::read_dir(lab.path("run/checkpoints")).unwrap();
+    let checkpoint = checkpoints.map(|entry| entry.unwrap().path()).max().unwrap();
+    let state = fs::read(&checkpoint).unwrap();
+    fs::remove_dir_all(lab.path("run/checkpoints")).unwrap();
+    fs::create_dir(lab.path("run/checkpoints")).unwrap();
+    // Were it read, there would be nothing to see.
+    fs::write(&checkpoint, "damaged").unwrap();
+    let from_tables = pictures();
+    let generation = lab.get(&paths[0]).picture().0["generation"].as_str().unwrap().to_owned();
+    assert_eq!(lab.get(&format!("{}&generation={generation}", paths[0])).status, 304);
+    fs::write(&checkpoint, state).unwrap();
     // A table that does not read is no reason to show nothing.
-    fs::write(lab.path("run/result.parquet"), "damaged").unwrap();
-    assert_eq!(sorted_rows(&lab.get(&format!("/api/runs/{id}/cells?columns=objective"))), sorted_rows(&from_table));
+    for table in ["result", "archive"] {
+        fs::write(lab.path(&format!("run/{table}.parquet")), "damaged").unwrap();
+    }
+    assert_eq!(pictures(), from_tables);
+}
+
+/// The iteration of a picture, and its rows in the order of cells.
+fn sorted_rows(answer: &Answer) -> (serde_json::Value, Vec<Vec<u8>>) {
+    let (head, rest) = answer.picture();
+    let n = head["n_rows"].as_u64().unwrap() as usize;
+    let n_columns = head["columns"].as_array().unwrap().len();
+    let columns = &rest[8 * n.div_ceil(2)..];
+    let row = |i: usize| {
+        let numbers = (0..n_columns).flat_map(|column| &columns[8 * (column * n + i)..][..8]);
+        // Cells from the last byte to the first, so that rows sort as they do.
+        rest[4 * i..][..4].iter().rev().chain(numbers).copied().collect()
+    };
+    let mut rows: Vec<Vec<u8>> = (0..n).map(row).collect();
+    rows.sort();
+    (head["iteration"].clone(), rows)
 }
 
 #[test]

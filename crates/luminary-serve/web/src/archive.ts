@@ -34,6 +34,8 @@ export class Archive {
   centroids = new Float64Array(0);
   // The elite of each cell; made when somebody asks for one, because it takes longer than all the rest.
   private known: Map<number, number> | null = null;
+  // An answer that is on its way.
+  private coming: Promise<Response> | null = null;
 
   constructor(
     readonly run: string,
@@ -43,21 +45,34 @@ export class Archive {
     readonly at: number | null = null,
   ) {}
 
+  // Asks already, so that the answer is there, or on its way, when it is needed.
+  prepare() {
+    this.coming = this.ask();
+    // Whoever updates hears of a failure.
+    this.coming.catch(() => {});
+  }
+
   // Fetches what has changed; says whether anything has.
   async update(): Promise<boolean> {
     // The past does not change.
     if (this.at !== null && this.head) return false;
+    const answer = this.coming ?? this.ask();
+    this.coming = null;
+    const response = await answer;
+    if (response.status === 304) return false;
+    const buffer = await response.arrayBuffer();
+    if (buffer.byteLength < 8) return false;
+    return this.apply(buffer);
+  }
+
+  private ask(): Promise<Response> {
     const query = new URLSearchParams({ archive: this.name, columns: this.wanted.join(",") });
     if (this.at !== null) query.set("at", String(this.at));
     if (this.head) {
       query.set("generation", this.head.generation);
       query.set("frame", String(this.head.frame));
     }
-    const response = await get(`${runPath(this.run)}/cells?${query}`);
-    if (response.status === 304) return false;
-    const buffer = await response.arrayBuffer();
-    if (buffer.byteLength < 8) return false;
-    return this.apply(buffer);
+    return get(`${runPath(this.run)}/cells?${query}`);
   }
 
   elite(cell: number): number | undefined {

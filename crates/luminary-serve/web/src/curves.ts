@@ -3,7 +3,7 @@
 import uPlot from "uplot";
 import { format } from "../../../luminary-plot/assets/shared/numbers.js";
 import { h, pageColor } from "./dom";
-import { brief } from "./numbers";
+import { brief, grouped } from "./numbers";
 
 export interface Line {
   name: string;
@@ -66,7 +66,7 @@ export class Curve {
     const isSaid = typeof place === "number" || this.atRest === "last value";
     const parts = (isSaid ? lines : []).map((line) => {
       const value = typeof place === "number" ? line.values[place] : line.values.findLast((value) => value !== null);
-      const text = value === null || value === undefined ? "–" : format(value, 5);
+      const text = value === null || value === undefined ? "–" : Math.abs(value) < 1e5 ? format(value, 5) : grouped(value);
       return h("span", { title: line.name }, lines.length > 1 ? mark(line) : null, text);
     });
     const at = typeof place === "number" ? [h("span", { class: "at" }, `${this.xName} ${format(x[place], 6)}`)] : [];

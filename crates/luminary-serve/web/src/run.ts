@@ -61,6 +61,9 @@ export class RunView implements View {
   }
 
   private async begin() {
+    // The picture takes longest and is looked at first, so it is asked for before all the rest.
+    this.archive = this.wantedArchive();
+    this.archive.prepare();
     try {
       const found = await getJson<{ line: RunLine; details: Details; can_act: boolean }>(runPath(this.run));
       this.line = found.line;
@@ -86,10 +89,10 @@ export class RunView implements View {
       this.curveBox.append(curve.element);
     }
     this.drawHead();
+    await this.refresh();
     void this.drawLists();
     void this.slider.update().then(() => this.drawPlaces());
     void this.refreshVitals();
-    await this.refresh();
     void this.panel.show(this.archiveName(), this.cell());
   }
 
@@ -129,9 +132,10 @@ export class RunView implements View {
     }
     this.busy = true;
     try {
-      const isNew = await this.metrics.update();
-      if (isNew) this.drawCurves();
+      const metrics = this.metrics.update();
+      metrics.catch(() => {});
       await this.refreshArchive();
+      if (await metrics) this.drawCurves();
     } catch (error) {
       // A folder may be deleted under the open page, and a server may be gone for a moment.
       this.source.textContent = `Nothing new: ${(error as Error).message}`;
@@ -145,17 +149,20 @@ export class RunView implements View {
     }
   }
 
+  // The archive that the address asks for: the one at hand, if it is that.
+  private wantedArchive(): Archive {
+    const at = this.at();
+    const name = at === null ? this.archiveName() : "result";
+    const wanted = columnsOf(this.shownLayer(), this.nPointMeasures);
+    const shown = this.archive;
+    const isWanted = shown && shown.name === name && shown.at === at && String(shown.wanted) === String(wanted);
+    return isWanted ? shown : new Archive(this.run, name, wanted, at);
+  }
+
   private async refreshArchive(): Promise<void> {
     const at = this.at();
-    // The past holds objectives of the result archive.
-    const layer = at === null ? this.layer() : "objective";
-    const name = at === null ? this.archiveName() : "result";
-    const wanted = columnsOf(layer, this.nPointMeasures);
-    const shown = this.archive;
-    if (!shown || shown.name !== name || shown.at !== at || String(shown.wanted) !== String(wanted)) {
-      this.archive = new Archive(this.run, name, wanted, at);
-    }
-    const archive = this.archive!;
+    const layer = this.shownLayer();
+    const archive = (this.archive = this.wantedArchive());
     try {
       if (!(await archive.update()) || archive !== this.archive) return;
     } catch (error) {
@@ -195,6 +202,11 @@ export class RunView implements View {
 
   private layer(): string {
     return this.query.get("layer") ?? "objective";
+  }
+
+  // The past holds objectives of the result archive.
+  private shownLayer(): string {
+    return this.at() === null ? this.layer() : "objective";
   }
 
   private cell(): number | null {

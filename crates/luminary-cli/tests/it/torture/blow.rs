@@ -7,6 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use super::Chance;
+use super::progress::Progress;
 use super::tally::{Tally, phase_of};
 use crate::support::{Lab, signal};
 
@@ -59,6 +60,19 @@ impl Process {
     pub(super) fn succeed(mut self, kind: &str) {
         let status = self.child.wait().unwrap();
         assert!(status.success(), "a {kind} run: {status}: {}", self.said());
+    }
+
+    /// Waits until the process has written down that it is getting on with its run, or has ended.
+    pub(super) fn wait_for_progress(&mut self) {
+        let mut before = Progress::of(&self.folder);
+        while self.is_running() {
+            let now = Progress::of(&self.folder);
+            if now.is_beyond(before) {
+                return;
+            }
+            before = now;
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Waits for a while, strikes, and waits for the process to end.

@@ -14,8 +14,8 @@ use crate::support::{Lab, SMALL, interpreter};
 
 /// A run is struck so often at most.
 const MAX_BLOWS: usize = 10;
-/// The same for programs that take most of their time to start: more blows would all come before they have begun.
-const MAX_BLOWS_OF_SLOW_STARTERS: usize = 3;
+/// The same for programs that take most of their time to start.
+const MAX_BLOWS_OF_SLOW_STARTERS: usize = 5;
 
 /// A kind of run, with what becomes of it when nobody disturbs it.
 pub(super) struct Kind {
@@ -23,12 +23,21 @@ pub(super) struct Kind {
     drive: Drive,
     watching: Watching,
     expected: Expected,
-    /// How long it takes undisturbed.
+    /// How long it takes undisturbed; without its start, if that is slow.
     time: Duration,
     undisturbed: Vec<Kept>,
     /// How often it lives in a round: those that take a moment live more often.
     pub(super) n_lives: usize,
-    max_blows: usize,
+    starting: Starting,
+}
+
+/// What a process does first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Starting {
+    /// It begins to work.
+    AtOnce,
+    /// It takes most of its time until it begins. Most blows wait for that, or nearly all would come before.
+    Slowly,
 }
 
 /// How a kind of run is brought to its end.
@@ -117,6 +126,10 @@ pub(super) fn kinds(lab: &Lab) -> Vec<Kind> {
     if let Ok(interpreter) = std::env::var("LUMINARY_PYTHON") {
         kinds.extend(python::kinds(lab, &interpreter));
     }
+    if let Ok(part) = std::env::var("LUMINARY_TORTURE_ONLY") {
+        kinds.retain(|kind| kind.name.contains(&part));
+        assert!(!kinds.is_empty(), "no kind of run is called {part:?}");
+    }
     kinds.into_iter().map(|kind| kind.known(lab)).collect()
 }
 
@@ -174,7 +187,7 @@ impl Kind {
             time: Duration::ZERO,
             undisturbed: Vec::new(),
             n_lives: 1,
-            max_blows: MAX_BLOWS,
+            starting: Starting::AtOnce,
         }
     }
 
@@ -183,7 +196,7 @@ impl Kind {
     }
 
     pub(super) fn slow_to_start(self) -> Self {
-        Self { max_blows: MAX_BLOWS_OF_SLOW_STARTERS, ..self }
+        Self { starting: Starting::Slowly, ..self }
     }
 
     fn often(self) -> Self {
@@ -196,8 +209,15 @@ impl Kind {
 
     /// Lives once in peace.
     fn known(mut self, lab: &Lab) -> Self {
-        let start = Instant::now();
-        self.live_undisturbed(lab, self.name);
+        let mut start = Instant::now();
+        if self.starting == Starting::Slowly {
+            let mut process = self.start(lab, self.name);
+            process.wait_for_progress();
+            start = Instant::now();
+            process.succeed(self.name);
+        } else {
+            self.live_undisturbed(lab, self.name);
+        }
         self.time = start.elapsed();
         self.undisturbed = self.kept(lab, self.name);
         self.remove(lab, self.name);
@@ -211,13 +231,24 @@ impl Kind {
         match &self.drive {
             Drive::ByHand => by_hand::live(lab, out, self.name, Some((chance, tally))),
             Drive::Commands { .. } => {
-                let n_blows = 1 + chance.below(self.max_blows);
+                let n_blows = 1 + chance.below(self.max_blows());
                 let longest = self.time.mul_f64(2.0 / (1 + n_blows) as f64);
                 for _ in 0..n_blows {
-                    self.start(lab, out).disturb(self.name, longest, chance, tally);
+                    let mut process = self.start(lab, out);
+                    if self.starting == Starting::Slowly && chance.below(4) > 0 {
+                        process.wait_for_progress();
+                    }
+                    process.disturb(self.name, longest, chance, tally);
                 }
                 self.live_undisturbed(lab, out);
             }
+        }
+    }
+
+    fn max_blows(&self) -> usize {
+        match self.starting {
+            Starting::AtOnce => MAX_BLOWS,
+            Starting::Slowly => MAX_BLOWS_OF_SLOW_STARTERS,
         }
     }
 

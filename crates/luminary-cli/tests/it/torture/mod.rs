@@ -4,7 +4,8 @@
 //! The test command does so for a while. `cargo xtask torture --minutes 60` does it for as long as you like and prints its
 //! seed; the same seed gives the same sequence of kinds, signals and delays, although what a process is doing when a
 //! signal comes differs each time. With `LUMINARY_PYTHON`, an interpreter that has the package, runs of Python are
-//! tortured, too. All along a live view shows the folder in which this happens, and must go on answering.
+//! tortured, too; `LUMINARY_TORTURE_ONLY` picks the kinds that have a word in their name. All along a live view shows the
+//! folder in which this happens, and must go on answering.
 //!
 //! Folders are in memory where the system has a place for that: a kill loses nothing that was written, synced or not, so
 //! nobody needs to wait for a disk. Power losses are another laboratory, `luminary-run/tests/faults`.
@@ -13,6 +14,7 @@ mod blow;
 mod by_hand;
 mod kept;
 mod kinds;
+mod progress;
 mod python;
 mod tally;
 mod view;

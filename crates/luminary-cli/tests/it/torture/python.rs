@@ -7,6 +7,9 @@ use super::kept::Journals;
 use super::kinds::{Drive, Expected, Kind, Words};
 use crate::support::Lab;
 
+/// Where runs that are kept in a checkpoint file have it.
+pub(super) const CHECKPOINT_FILE: &str = "run.ckpt";
+
 /// In a run folder.
 const FOLDER: &str = "\
 import sys, luminary
