@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 
 from luminary._native import NoValuesError
 from luminary.engines._protocol import EngineError
+
+
+#: Bytes at the end of a log that hold its last line.
+_TAIL = 1 << 20
 
 
 @contextlib.contextmanager
@@ -33,7 +39,10 @@ def kept(search, keeper, log, failures=()):
             raise
     finally:
         log.close()
-        keeper.finish(search, log.seconds, cause)
+        try:
+            log.catch_up()
+        finally:
+            keeper.finish(search, log.seconds, cause)
     if ended is not None:
         mended = "a new engine" if isinstance(ended, EngineError) else "a function that gives values"
         first = ended.__cause__ or next(iter(failures), ended)
@@ -51,6 +60,10 @@ class File:
 
     def append(self, search, seconds):
         """There is no log."""
+
+    def is_logged(self, iteration):
+        """There is no log, and so no line that it lacks."""
+        return True
 
     def look(self, search, seconds):
         """Nobody can watch it, nor ask it to stop."""
@@ -92,6 +105,17 @@ class Folder:
 
     def append(self, search, seconds):
         self.native.append(search._native, seconds)
+
+    def is_logged(self, iteration):
+        """Whether the log has the line of an iteration."""
+        try:
+            with open(self.path / "metrics.jsonl", "rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+                lines = file.read().splitlines()
+            return bool(lines) and json.loads(lines[-1])["iteration"] >= iteration
+        except (OSError, ValueError):
+            # Whatever is wrong with the file, a second line would not mend it.
+            return True
 
     def look(self, search, seconds):
         """Shows the run to whoever watches it, if it is time to; says whether somebody has asked it to stop."""

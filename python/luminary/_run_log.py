@@ -55,18 +55,27 @@ class Log:
         """An iteration has ended."""
         done = self.search.iterations
         is_last = done >= self.iterations
-        # Where gradients are estimated, an iteration may count for several.
-        is_due = done // self.every > self.before // self.every
-        self.before = done
-        if is_due or is_last:
+        if self._is_due(done):
             seconds = self.seconds
             row = self.row(seconds)
             self.rows.append(row)
             self.keeper.append(self.search, seconds)
             for logger in self.loggers:
                 self._log(logger, row)
+        # An interrupt may come before this: see `catch_up`.
+        self.before = done
         if self.progress and (time.monotonic() - self.shown > 0.1 or is_last):
             self._show()
+
+    def _is_due(self, done):
+        # Where gradients are estimated, an iteration may count for several.
+        return done // self.every > self.before // self.every or done >= self.iterations
+
+    def catch_up(self):
+        """The run ends: the line of its last iteration is written, if an interrupt came before it was."""
+        done = self.search.iterations
+        if done > self.before and self._is_due(done) and not self.keeper.is_logged(done):
+            self.keeper.append(self.search, self.seconds)
 
     def _log(self, logger, row):
         """Calls a logger. One that raises does not end the run: evaluations are worth more than a server that is away."""

@@ -265,6 +265,16 @@ def test_cvt_centroids(tmp_path):
     assert isinstance(make_archive("cvt").centroids, np.ndarray) and issubclass(CVTArchive, object)
 
 
+def test_k_means_says_how_far_it_is_when_asked(capsys):
+    settings = {"centroids": 4, "ranges": [(0, 1), (0, 1)], "samples": 500, "seed": 3}
+    quiet, _ = k_means_centroids(**settings, k_means_kwargs={"max_iter": 2, "verbose": 0})
+    assert capsys.readouterr().out == ""
+    told, _ = k_means_centroids(**settings, k_means_kwargs={"max_iter": 2, "verbose": 1})
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[0] for line in lines] == [f"k-means: iteration {i} of at most 2" for i in (1, 2)]
+    np.testing.assert_array_equal(told, quiet)
+
+
 def test_k_means_spreads_the_centroids():
     centroids, samples = k_means_centroids(centroids=16, ranges=[(0, 1), (0, 1)], samples=4000, seed=3)
     distances = np.linalg.norm(samples[:, None] - centroids[None], axis=2)

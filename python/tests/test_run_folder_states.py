@@ -13,6 +13,7 @@ import pytest
 
 import luminary
 from conftest import sphere
+from luminary._keeping import Folder
 
 SETTINGS = {"solution_dim": 5, "ranges": [(-2, 2), (-2, 2)], "dims": [20, 20], "threshold_min": 0, "n_emitters": 3, "batch_size": 8}
 
@@ -43,6 +44,32 @@ def test_other_arguments_are_refused_with_each_difference(place, tmp_path):
     assert np.array_equal(whole.archive.data("solution"), resumed.archive.data("solution"))
     assert luminary.run(sphere, iterations=7, **where).run.iterations == 7
     assert luminary.run(sphere, iterations=8, seed=None, **where, **SETTINGS).run.iterations == 8
+
+
+@pytest.mark.parametrize("moment", ["before the line", "after the line"])
+@pytest.mark.parametrize("iteration", [4, 10])
+def test_an_interrupt_costs_no_line_of_the_log_and_doubles_none(moment, iteration, tmp_path, monkeypatch):
+    whole = {"iterations": 10, "metrics_every": 2, "seed": 1, **SETTINGS}
+
+    def logged(name):
+        rows = [json.loads(line) for line in (tmp_path / name / "metrics.jsonl").read_text().splitlines()]
+        return [(row["iteration"], row["qd_score"]) for row in rows]
+
+    append = Folder.append
+
+    def interrupted(self, search, seconds):
+        if search.iterations != iteration or moment == "after the line":
+            append(self, search, seconds)
+        if search.iterations == iteration:
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+
+    luminary.run(sphere, run_folder=tmp_path / "whole", **whole)
+    monkeypatch.setattr(Folder, "append", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        luminary.run(sphere, run_folder=tmp_path / "run", **whole)
+    luminary.run(sphere, run_folder=tmp_path / "run", **whole)
+    assert logged("run") == logged("whole")
 
 
 def test_a_folder_says_where_its_run_stands(tmp_path):

@@ -8,19 +8,21 @@ use pyo3::prelude::*;
 use crate::convert::slice;
 
 /// Moves each centroid to the mean of the points nearest to it, until none moves or the iterations are used up. A
-/// centroid without points stays. Ctrl-C is heard between iterations.
+/// centroid without points stays. Ctrl-C is heard between iterations, and `told` is called with the number of each.
 #[pyfunction]
+#[pyo3(signature = (points, centroids, measure_bounds, max_iterations, told=None))]
 pub(crate) fn k_means<'py>(
     py: Python<'py>,
     points: PyReadonlyArray2<'py, f64>,
     centroids: PyReadonlyArray2<'py, f64>,
     measure_bounds: Vec<(f64, f64)>,
     max_iterations: usize,
+    told: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (points, mut centroids) = (slice(&points)?, slice(&centroids)?.to_vec());
     let dim = measure_bounds.len();
     let mut cells = vec![CellIdx::default(); points.len() / dim];
-    for _ in 0..max_iterations {
+    for iteration in 0..max_iterations {
         py.check_signals()?;
         let moved = py.detach(|| {
             let cvt = Cvt::new(centroids, measure_bounds.clone()).map_err(|error| error.to_string())?;
@@ -30,6 +32,9 @@ pub(crate) fn k_means<'py>(
         });
         let (has_moved, means) = moved.map_err(|error: String| PyValueError::new_err(error))?;
         centroids = means;
+        if let Some(told) = &told {
+            told.call1((iteration + 1,))?;
+        }
         if !has_moved {
             break;
         }

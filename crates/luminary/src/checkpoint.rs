@@ -31,6 +31,7 @@ const MAGIC_OF_PYTHON: &[u8; 6] = b"LUMIPY";
 struct Snapshot<'a> {
     engine: Cow<'a, str>,
     config: Cow<'a, SchedulerConfig>,
+    #[serde(borrow)]
     state: SchedulerState<'a>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     attachment: Option<Cow<'a, Bytes>>,
@@ -41,6 +42,7 @@ struct Snapshot<'a> {
 struct SnapshotV1<'a> {
     engine: Cow<'a, str>,
     config: Cow<'a, SchedulerConfig>,
+    #[serde(borrow)]
     state: SchedulerStateV1<'a>,
 }
 

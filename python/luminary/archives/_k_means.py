@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 from luminary._native import k_means
@@ -26,8 +28,9 @@ def k_means_centroids(*, centroids, ranges, samples=100_000, dtype=np.float64, s
         dtype: Dtype of centroids and points.
         seed: Seed of points and first centroids.
         k_means_kwargs: ``max_iter`` limits the iterations (300 by default), ``init`` may hold the first centroids as
-            an array. Other arguments of scikit-learn's ``k_means`` are accepted and have no effect: the native
-            algorithm is Lloyd's, run once from randomly chosen points.
+            an array, ``verbose`` other than 0 prints a line after each iteration. Other arguments of scikit-learn's
+            ``k_means`` are accepted and have no effect: the native algorithm is Lloyd's, run once from randomly chosen
+            points.
 
     Returns:
         The centroids, and the points they were computed from.
@@ -62,8 +65,21 @@ def k_means_centroids(*, centroids, ranges, samples=100_000, dtype=np.float64, s
     if start is None or isinstance(start, str) or callable(start):
         start = samples[np.sort(rng.choice(len(samples), size=int(centroids), replace=False))]
     max_iterations = int(kwargs.get("max_iter", _MAX_ITERATIONS))
-    found = k_means(as_native(samples), as_native(start), ranges, max_iterations)
+    told = _Told(max_iterations) if kwargs.get("verbose") else None
+    found = k_means(as_native(samples), as_native(start), ranges, max_iterations, told)
     return found.astype(dtype, copy=False), samples
+
+
+class _Told:
+    """Prints how far k-means is, which takes minutes with a million centroids."""
+
+    def __init__(self, max_iterations):
+        self._max_iterations = max_iterations
+        self._start = time.monotonic()
+
+    def __call__(self, iteration):
+        seconds = time.monotonic() - self._start
+        print(f"k-means: iteration {iteration} of at most {self._max_iterations}, {seconds:.1f} s", flush=True)
 
 
 def _checked(kwargs):

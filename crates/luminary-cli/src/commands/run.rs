@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use luminary_run::RunError;
 use luminary_run::config::{Override, RunConfig};
+use luminary_run::disk::Disk;
 use luminary_run::driver::{ResumeOptions, Run};
 #[cfg(unix)]
 use luminary_run::external::{Crew, read_hosts};
@@ -55,7 +56,9 @@ enum LiveView {
 
 fn start(out: &Path, config: RunConfig, view: LiveView, speech: Speech) -> Outcome {
     let stop = signals::stop_flag()?;
-    let run = Run::create(out, config)?;
+    let mut centroids = display::Centroids::new(speech);
+    let run = Run::create_watched(Disk::default(), out, config, &mut |share| centroids.show(share))?;
+    drop(centroids);
     let _serving = match view {
         LiveView::On => Some(super::serve::beside(out)?),
         LiveView::Off => None,

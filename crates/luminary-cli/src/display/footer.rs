@@ -29,6 +29,11 @@ impl Footer {
         eprintln!("{clear}{text}");
     }
 
+    /// Whether there is a terminal to draw a bar on.
+    pub(super) fn has_bar(&self) -> bool {
+        self.is_terminal
+    }
+
     /// Draws the bar, if there is one and it is time to.
     pub(super) fn draw(&mut self, fraction: f64, seconds_left: f64) {
         let is_due = self.last_frame.is_none_or(|last| last.elapsed() >= FRAME);

@@ -1,6 +1,7 @@
 //! What is shown while a run goes on: a live display on a terminal, a few lines elsewhere, nothing if quiet.
 
 mod bar;
+mod centroids;
 mod colour;
 mod heatmap;
 mod live;
@@ -14,6 +15,7 @@ use std::io::{IsTerminal, stderr};
 use luminary_run::driver::{Note, Run, Watch};
 use luminary_run::stop::StopFlag;
 
+pub(crate) use centroids::Centroids;
 use live::Live;
 pub(crate) use many::Many;
 use plain::Plain;

@@ -33,8 +33,8 @@ use desk::Desk;
 pub use ledger::{FirstBatch, InARow, Ledger, Watched};
 use recorder::Recorder;
 pub(crate) use restore::begin;
-use restore::open_metrics;
 pub use restore::{Restored, restore, resume};
+use restore::{begin_watched, open_metrics};
 pub use results::{state_of, write_results};
 
 /// What an observer of a run sees after each iteration.
@@ -144,8 +144,22 @@ impl Run {
     /// # Errors
     /// As there.
     pub fn create_on(disk: Disk, path: &Path, config: RunConfig) -> Result<Self, RunError> {
+        Self::create_watched(disk, path, config, &mut |_| {})
+    }
+
+    /// [`create_on`](Self::create_on), which tells which share of finding the archive's centroids is done, from 0 to 1:
+    /// with many of them it takes minutes.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_watched(
+        disk: Disk,
+        path: &Path,
+        config: RunConfig,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<Self, RunError> {
         let start = Elites::read(&config)?;
-        let scheduler = begin(&config, start.as_ref())?;
+        let scheduler = begin_watched(&config, start.as_ref(), progress)?;
         let place = Place::on(disk.clone(), path);
         // A program that does not start must not leave a run behind.
         let evaluator = match &config.problem {

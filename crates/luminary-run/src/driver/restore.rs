@@ -132,7 +132,16 @@ fn check_same_run(folder: &RunFolder, saved: &Saved, config: &RunConfig) -> Resu
 
 /// The engine at its start, with the elites that it starts from.
 pub(crate) fn begin(config: &RunConfig, start: Option<&Elites>) -> Result<Scheduler, RunError> {
-    let mut scheduler = build(config)?;
+    begin_watched(config, start, &mut |_| {})
+}
+
+/// [`begin`], which tells which share of finding centroids is done.
+pub(super) fn begin_watched(
+    config: &RunConfig,
+    start: Option<&Elites>,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Scheduler, RunError> {
+    let mut scheduler = build(config, progress)?;
     if let Some(elites) = start {
         elites.inject(&mut scheduler, config)?;
     }
@@ -140,8 +149,9 @@ pub(crate) fn begin(config: &RunConfig, start: Option<&Elites>) -> Result<Schedu
 }
 
 /// The engine before anything.
-fn build(config: &RunConfig) -> Result<Scheduler, RunError> {
+fn build(config: &RunConfig, progress: &mut dyn FnMut(f64)) -> Result<Scheduler, RunError> {
     let spec = config.problem.spec()?;
     memory::check(config, &spec)?;
-    Ok(config.scheduler(&spec).build()?)
+    let scheduler = config.scheduler(&spec);
+    Ok(scheduler.build_with_archive(scheduler.archive.build_watched(progress)?, Vec::new())?)
 }

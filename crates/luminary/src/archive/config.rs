@@ -140,6 +140,18 @@ impl ArchiveConfig {
         })
     }
 
+    /// [`build`](Self::build), which tells which share of finding centroids is done, from 0 to 1, where there are centroids
+    /// to be found.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_watched(&self, progress: &mut dyn FnMut(f64)) -> Result<Box<dyn Archive>, ConfigError> {
+        match &self.kind {
+            ArchiveKind::Cells(_) => Ok(Box::new(CellArchive::new_watched(self.clone(), progress)?)),
+            _ => self.build(),
+        }
+    }
+
     /// Builds an archive that has cells.
     ///
     /// # Errors

@@ -27,8 +27,10 @@ use crate::strategy::expect_len;
 /// Everything a scheduler has learnt; its configuration is saved beside it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SchedulerState<'a> {
-    archive: ArchiveState,
-    result: Option<ArchiveState>,
+    #[serde(borrow)]
+    archive: ArchiveState<'a>,
+    #[serde(borrow)]
+    result: Option<ArchiveState<'a>>,
     emitters: Vec<EmitterState<'a>>,
     protocol: ProtocolState<'a>,
     #[serde(default)]
@@ -62,8 +64,10 @@ pub(crate) struct ProtocolState<'a> {
 #[derive(Deserialize)]
 pub(crate) struct SchedulerStateV1<'a> {
     progress: Progress,
-    archive: ArchiveState,
-    result: Option<ArchiveState>,
+    #[serde(borrow)]
+    archive: ArchiveState<'a>,
+    #[serde(borrow)]
+    result: Option<ArchiveState<'a>>,
     emitters: Vec<EmitterState<'a>>,
     bandit: Option<Bandit>,
     rows: Vec<Range<usize>>,

@@ -112,10 +112,11 @@ impl Process {
     }
 }
 
-/// Ended by itself, stopped in an orderly way, or killed. A Python that is interrupted while it starts has nothing to save.
+/// Ended by itself, stopped in an orderly way, or killed. A Python that is interrupted while it starts has nothing to save,
+/// and NumPy, if it is being imported then, calls it an `ImportError`.
 fn is_orderly(status: ExitStatus, said: &str) -> bool {
     match status.code() {
         Some(0 | 130) | None => true,
-        Some(_) => said.contains("KeyboardInterrupt"),
+        Some(_) => said.contains("KeyboardInterrupt") || said.contains("Importing the numpy C-extensions failed"),
     }
 }

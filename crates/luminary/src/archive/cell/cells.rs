@@ -75,9 +75,14 @@ pub enum Cells {
 impl Cells {
     /// Checks and builds.
     pub fn new(config: &CellsConfig) -> Result<Self, ConfigError> {
+        Self::new_watched(config, &mut |_| {})
+    }
+
+    /// [`new`](Self::new), which tells which share of finding centroids is done.
+    pub(super) fn new_watched(config: &CellsConfig, progress: &mut dyn FnMut(f64)) -> Result<Self, ConfigError> {
         let cells = match config {
             CellsConfig::Grid(config) => Self::Grid(Grid::new(config.clone())?),
-            CellsConfig::Cvt(config) => Self::Cvt(Box::new(Cvt::build(config)?)),
+            CellsConfig::Cvt(config) => Self::Cvt(Box::new(Cvt::build_watched(config, progress)?)),
             CellsConfig::Categorical(config) => Self::Categorical(Categorical::new(config.clone())?),
             CellsConfig::SlidingBoundaries(config) => Self::SlidingBoundaries(SlidingBoundaries::new(config.clone())?),
         };

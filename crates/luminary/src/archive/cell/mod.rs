@@ -19,7 +19,7 @@ pub use boundaries::{SlidingBoundaries, SlidingBoundariesConfig};
 pub use categorical::{Categorical, CategoricalConfig};
 pub use cells::{Cells, CellsConfig};
 pub use grid::{BORDER_EPSILON, Grid, GridConfig};
-pub(super) use snapshot::CellState;
+pub(super) use snapshot::{CellState, CellStateSize};
 
 use super::rows::Rows;
 use super::stats::RunningSum;
@@ -70,11 +70,16 @@ impl CellArchive {
     /// # Errors
     /// A configuration of an archive without cells, or one that cannot be built.
     pub fn new(config: ArchiveConfig) -> Result<Self, ConfigError> {
+        Self::new_watched(config, &mut |_| {})
+    }
+
+    /// [`new`](Self::new), which tells which share of finding centroids is done.
+    pub(super) fn new_watched(config: ArchiveConfig, progress: &mut dyn FnMut(f64)) -> Result<Self, ConfigError> {
         let ArchiveKind::Cells(cells) = &config.kind else {
             return Err(ConfigError::Conflict("expected an archive with cells, found one without"));
         };
         config.check()?;
-        let cells = Cells::new(cells)?;
+        let cells = Cells::new_watched(cells, progress)?;
         let n_cells = cells.n_cells();
         let (alpha, min_f) = match config.acceptance {
             Acceptance::Elitist => (1.0, f64::NEG_INFINITY),

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use serde_bytes::Bytes;
 
 use super::CellArchive;
 use super::cells::Cells;
@@ -69,12 +70,8 @@ impl CellState<'_> {
             sliding.recent.check(shape, n_offered)?;
         }
         check_best(self.best.as_ref().as_ref(), shape)?;
-        let mut sorted = self.cells.to_vec();
-        sorted.sort_unstable();
-        let twice = sorted.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
         let best = self.best.as_ref().as_ref().and_then(|best| best.cell);
-        let outside = sorted.last().copied().into_iter().chain(best).find(|cell| cell.index() >= n_cells);
-        match twice.or(outside) {
+        match wrong_cell(&self.cells, n_cells).or(best.filter(|cell| cell.index() >= n_cells)) {
             None => Ok(()),
             Some(cell) => Err(CheckpointError::Mismatch {
                 what: "archive cells",
@@ -82,6 +79,55 @@ impl CellState<'_> {
                 found: cell.index().to_string(),
             }),
         }
+    }
+}
+
+/// The first cell that does not exist or came before.
+fn wrong_cell(cells: &[CellIdx], n_cells: usize) -> Option<CellIdx> {
+    let mut taken = vec![0_u64; n_cells.div_ceil(64)];
+    cells.iter().copied().find(|cell| {
+        let bit = 1 << (cell.index() % 64);
+        match taken.get_mut(cell.index() / 64).filter(|taken| cell.index() < n_cells && **taken & bit == 0) {
+            Some(taken) => {
+                *taken |= bit;
+                false
+            }
+            None => true,
+        }
+    })
+}
+
+/// As much of a state as tells how large its archive is, which stays where it was read.
+#[derive(Debug, Deserialize)]
+pub(crate) struct CellStateSize<'a> {
+    #[serde(borrow)]
+    thresholds: &'a Bytes,
+    objectives: &'a Bytes,
+    measures: &'a Bytes,
+    solutions: &'a Bytes,
+    extras: Vec<ExtraSize<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ExtraSize<'a> {
+    #[serde(borrow)]
+    values: &'a Bytes,
+}
+
+impl CellStateSize<'_> {
+    /// Checks that an archive of this configuration with `n_cells` cells is as large as the saved one.
+    pub(crate) fn check(&self, config: &ArchiveConfig, n_cells: usize) -> Result<(), CheckpointError> {
+        let number = size_of::<f64>();
+        let n_elites = self.objectives.len() / number;
+        expect_column(n_cells, number, self.thresholds.len())?;
+        expect_column(n_elites, number, self.objectives.len())?;
+        expect_column(n_elites, number.saturating_mul(config.measure_dim()), self.measures.len())?;
+        expect_column(n_elites, number.saturating_mul(config.solution_dim), self.solutions.len())?;
+        expect_column(config.extra_columns.len(), 1, self.extras.len())?;
+        for (column, extra) in config.extra_columns.iter().zip(&self.extras) {
+            expect_column(n_elites, column.width.saturating_mul(column.dtype.size()), extra.values.len())?;
+        }
+        Ok(())
     }
 }
 

@@ -61,8 +61,8 @@ impl CvtConfig {
         CvtConfig { n_cells, measure_bounds, centroids: CentroidSource::k_means(n_cells), seed: 0 }
     }
 
-    /// The centroids of this configuration, row by row.
-    pub(super) fn centroids(&self) -> Result<Vec<f64>, CvtError> {
+    /// The centroids of this configuration, row by row; `progress` hears which share of k-means is done.
+    pub(super) fn centroids(&self, progress: &mut dyn FnMut(f64)) -> Result<Vec<f64>, CvtError> {
         let (n_cells, bounds) = (self.n_cells, self.measure_bounds.as_slice());
         check_bounds(bounds)?;
         if n_cells == 0 {
@@ -82,7 +82,7 @@ impl CvtConfig {
                 }
                 let start = sobol(n_cells, bounds, &mut uniform);
                 let samples = random(n_samples, bounds, &mut uniform);
-                Ok(kmeans::k_means(start, &samples, bounds, max_iterations))
+                Ok(kmeans::k_means(start, &samples, bounds, max_iterations, progress))
             }
             CentroidSource::Sobol => Ok(sobol(n_cells, bounds, &mut uniform)),
             CentroidSource::Uniform => Ok(random(n_cells, bounds, &mut uniform)),
@@ -146,7 +146,7 @@ mod tests {
 
     fn make(n_cells: usize, bounds: &[(f64, f64)], centroids: CentroidSource, seed: u64) -> Vec<f64> {
         let config = CvtConfig { n_cells, measure_bounds: bounds.to_vec(), centroids, seed };
-        config.centroids().expect("valid configuration")
+        config.centroids(&mut |_| {}).expect("valid configuration")
     }
 
     #[test]

@@ -117,7 +117,7 @@ pub(super) fn check_centroids(centroids: &[f64], measures: usize) -> Result<(), 
 /// Checks that centroids, search index and samples fit the memory limit.
 pub(super) fn check_size(n_cells: usize, measures: usize, n_samples: usize) -> Result<(), CvtError> {
     // A cell: 8 bytes per measure for its centroid, about 12 for its share of the tree, 4 for that of the scan.
-    // A sample: 8 bytes per measure, and its nearest centroid so far.
+    // A table beside the tree takes at most 17 MB. A sample: 8 bytes per measure, and its nearest centroid so far.
     let per_cell = 24 * measures as u128 + 16;
     let per_sample = 8 * measures as u128 + 16;
     let bytes_needed = n_cells as u128 * per_cell + n_samples as u128 * per_sample;

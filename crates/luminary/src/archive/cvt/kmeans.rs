@@ -12,20 +12,30 @@ use super::nearest::{Hit, Nearest, squared_distance};
 const MAX_REPAIRS: usize = 20;
 
 /// Improves `start` until no sample changes its cell, or for `max_iterations`; then sees to it that each cell holds at
-/// least one sample. There must be at least as many samples as centroids.
-pub(super) fn k_means(start: Vec<f64>, samples: &[f64], bounds: &[(f64, f64)], max_iterations: usize) -> Vec<f64> {
+/// least one sample. There must be at least as many samples as centroids. `progress` hears which share of the work is done,
+/// if it takes all iterations.
+pub(super) fn k_means(
+    start: Vec<f64>,
+    samples: &[f64],
+    bounds: &[(f64, f64)],
+    max_iterations: usize,
+    progress: &mut dyn FnMut(f64),
+) -> Vec<f64> {
     let dim = bounds.len();
     let mut centroids = start;
     let mut clusters = Clusters::new(samples, dim, centroids.len() / dim);
-    for _ in 0..max_iterations {
-        if !clusters.assign(&centroids, bounds) {
+    for iteration in 0..max_iterations {
+        // One more is needed at the end.
+        let n_passes = max_iterations as f64 + 1.0;
+        let mut progress = |share: f64| progress((iteration as f64 + share) / n_passes);
+        if !clusters.assign(&centroids, bounds, &mut progress) {
             break;
         }
         clusters.fill_empty();
         clusters.write_means(bounds, &mut centroids);
     }
     for _ in 0..MAX_REPAIRS {
-        clusters.assign(&centroids, bounds);
+        clusters.assign(&centroids, bounds, &mut |_| {});
         let moved = clusters.fill_empty();
         if moved.is_empty() {
             break;
@@ -34,6 +44,7 @@ pub(super) fn k_means(start: Vec<f64>, samples: &[f64], bounds: &[(f64, f64)], m
             centroids[cell * dim..][..dim].copy_from_slice(&samples[sample * dim..][..dim]);
         }
     }
+    progress(1.0);
     centroids
 }
 
@@ -53,14 +64,21 @@ impl Clusters<'_> {
     }
 
     /// Finds each sample's nearest centroid, starting from its last one; returns whether any sample changed.
-    fn assign(&mut self, centroids: &[f64], bounds: &[(f64, f64)]) -> bool {
+    fn assign(&mut self, centroids: &[f64], bounds: &[(f64, f64)], progress: &mut dyn FnMut(f64)) -> bool {
         let before: Vec<u32> = self.hits.iter().map(|hit| hit.cell).collect();
         for (sample, hit) in self.samples.chunks_exact(self.dim).zip(&mut self.hits) {
             if *hit != Hit::NONE {
                 hit.d2 = squared_distance(sample, &centroids[hit.cell as usize * self.dim..][..self.dim]);
             }
         }
-        find_all(&Nearest::new(centroids, bounds), centroids, self.samples, self.dim, &mut self.hits);
+        let nearest = Nearest::new(centroids, bounds);
+        let n_samples = self.hits.len() as f64;
+        let mut n_done = 0;
+        for (samples, hits) in self.samples.chunks(TOLD * self.dim).zip(self.hits.chunks_mut(TOLD)) {
+            find_all(&nearest, centroids, samples, self.dim, hits);
+            n_done += hits.len();
+            progress(n_done as f64 / n_samples);
+        }
         self.counts.fill(0);
         for hit in &self.hits {
             self.counts[hit.cell as usize] += 1;
@@ -111,6 +129,9 @@ impl Clusters<'_> {
 /// Samples searched for at once by one thread.
 const ROWS: usize = 1024;
 
+/// Samples after which somebody is told how far it is.
+const TOLD: usize = 64 * ROWS;
+
 #[cfg(feature = "rayon")]
 fn find_all(nearest: &Nearest, centroids: &[f64], samples: &[f64], dim: usize, hits: &mut [Hit]) {
     use rayon::prelude::*;
@@ -137,7 +158,7 @@ mod tests {
 
     fn n_empty(centroids: &[f64], samples: &[f64], bounds: &[(f64, f64)]) -> usize {
         let mut clusters = Clusters::new(samples, bounds.len(), centroids.len() / bounds.len());
-        clusters.assign(centroids, bounds);
+        clusters.assign(centroids, bounds, &mut |_| {});
         clusters.counts.iter().filter(|&&count| count == 0).count()
     }
 
@@ -152,7 +173,7 @@ mod tests {
             let corner = vec![(0.0, 0.01); dim];
             let start = uniform_points(n_cells, &corner, 2);
             assert!(n_empty(&start, &samples, &bounds) > 0);
-            let centroids = k_means(start, &samples, &bounds, max_iterations);
+            let centroids = k_means(start, &samples, &bounds, max_iterations, &mut |_| {});
             assert_eq!(n_empty(&centroids, &samples, &bounds), 0, "{dim} measures, {max_iterations} iterations");
         }
     }
@@ -161,7 +182,7 @@ mod tests {
     fn equal_starting_centroids_come_apart() {
         let bounds = [(0.0, 1.0), (0.0, 1.0)];
         let samples = uniform_points(500, &bounds, 3);
-        let centroids = k_means(vec![0.5; 2 * 40], &samples, &bounds, 20);
+        let centroids = k_means(vec![0.5; 2 * 40], &samples, &bounds, 20, &mut |_| {});
         assert_eq!(n_empty(&centroids, &samples, &bounds), 0);
     }
 
@@ -169,9 +190,9 @@ mod tests {
     fn converged_centroids_are_the_means_of_their_samples() {
         let bounds = [(0.0, 1.0), (0.0, 2.0)];
         let samples = uniform_points(400, &bounds, 4);
-        let centroids = k_means(uniform_points(10, &bounds, 5), &samples, &bounds, 1_000);
+        let centroids = k_means(uniform_points(10, &bounds, 5), &samples, &bounds, 1_000, &mut |_| {});
         let mut clusters = Clusters::new(&samples, 2, 10);
-        clusters.assign(&centroids, &bounds);
+        clusters.assign(&centroids, &bounds, &mut |_| {});
         for cell in 0..10 {
             let members = samples.chunks_exact(2).zip(&clusters.hits).filter(|(_, hit)| hit.cell == cell);
             let (mut sum, mut count) = ([0.0; 2], 0.0);
@@ -188,11 +209,22 @@ mod tests {
     }
 
     #[test]
+    fn progress_grows_to_the_end_and_is_told_often() {
+        let bounds = [(0.0, 1.0)];
+        let samples = uniform_points(3 * TOLD / 2, &bounds, 8);
+        let mut told = Vec::new();
+        k_means(uniform_points(20, &bounds, 9), &samples, &bounds, 4, &mut |share| told.push(share));
+        // Twice in each of four iterations, and at the end.
+        assert_eq!(told.len(), 9);
+        assert!(told.is_sorted() && told[0] > 0.0 && told[8] == 1.0, "{told:?}");
+    }
+
+    #[test]
     fn each_iteration_lowers_the_error_on_the_samples() {
         let bounds = [(0.0, 1.0), (0.0, 1.0), (0.0, 1.0)];
         let samples = uniform_points(2_000, &bounds, 6);
         let error = |max_iterations| {
-            let centroids = k_means(uniform_points(50, &bounds, 7), &samples, &bounds, max_iterations);
+            let centroids = k_means(uniform_points(50, &bounds, 7), &samples, &bounds, max_iterations, &mut |_| {});
             let nearest = Nearest::new(&centroids, &bounds);
             samples.chunks_exact(3).map(|x| nearest.find(&centroids, x).d2).sum::<f64>()
         };

@@ -17,7 +17,7 @@ pub use centroids::{CentroidSource, CvtConfig};
 pub use error::CvtError;
 
 use error::{check_bounds, check_centroids, check_size};
-use nearest::{Hit, Nearest};
+use nearest::{Hit, Nearest, Table};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::CellIdx;
@@ -35,19 +35,35 @@ pub struct Cvt {
     centroids: Vec<f64>,
     measure_bounds: Vec<(f64, f64)>,
     nearest: Nearest,
+    /// Of a tessellation that is made to be asked often.
+    table: Option<Table>,
 }
 
 impl Cvt {
-    /// Finds centroids as the configuration says.
+    /// Finds centroids as the configuration says, and prepares for many questions, which in two measures takes as long as
+    /// some twenty of them for each cell.
     ///
     /// # Errors
     ///
     /// Any [`CvtError`], before anything large is allocated.
     pub fn build(config: &CvtConfig) -> Result<Cvt, CvtError> {
-        Cvt::new(config.centroids()?, config.measure_bounds.clone())
+        Cvt::build_watched(config, &mut |_| {})
     }
 
-    /// Takes centroids row by row, one coordinate per measure. They may lie outside the bounds.
+    /// [`build`](Cvt::build), which tells which share of k-means is done, from 0 to 1: with a million cells it
+    /// takes minutes.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Cvt::build).
+    pub fn build_watched(config: &CvtConfig, progress: &mut dyn FnMut(f64)) -> Result<Cvt, CvtError> {
+        let cvt = Cvt::new(config.centroids(progress)?, config.measure_bounds.clone())?;
+        let table = Table::new(&cvt.centroids, &cvt.measure_bounds);
+        Ok(Cvt { table, ..cvt })
+    }
+
+    /// Takes centroids row by row, one coordinate per measure. They may lie outside the bounds. Good for few questions:
+    /// answers are those of [`Cvt::build`] with the same centroids, and take longer.
     ///
     /// # Errors
     ///
@@ -57,7 +73,7 @@ impl Cvt {
         check_centroids(&centroids, measure_bounds.len())?;
         check_size(centroids.len() / measure_bounds.len(), measure_bounds.len(), 0)?;
         let nearest = Nearest::new(&centroids, &measure_bounds);
-        Ok(Cvt { centroids, measure_bounds, nearest })
+        Ok(Cvt { centroids, measure_bounds, nearest, table: None })
     }
 
     /// The cell of one point. Nothing is allocated, but a small buffer per thread, once. With more than about ten
@@ -69,7 +85,8 @@ impl Cvt {
     /// (and may not exist).
     pub fn cell_of(&self, measures: &[f64]) -> usize {
         assert_eq!(measures.len(), self.measure_dim(), "measures of one point");
-        self.nearest.find(&self.centroids, measures).cell as usize
+        let known = self.table.as_ref().and_then(|table| table.cell_of(&self.centroids, measures));
+        known.unwrap_or_else(|| self.nearest.find(&self.centroids, measures).cell as usize)
     }
 
     /// The cells of a batch of points, given row by row.
@@ -81,6 +98,10 @@ impl Cvt {
         const CHUNK: usize = 256;
         let dim = self.measure_dim();
         assert_eq!(measures.len(), cells.len() * dim, "one row of measures per cell");
+        if let Some(table) = &self.table {
+            let search = |point: &[f64]| self.nearest.find(&self.centroids, point).cell as usize;
+            return table.cells_of(&self.centroids, measures, cells, search);
+        }
         let mut hits = [Hit::NONE; CHUNK];
         for (measures, cells) in measures.chunks(CHUNK * dim).zip(cells.chunks_mut(CHUNK)) {
             let hits = &mut hits[..cells.len()];

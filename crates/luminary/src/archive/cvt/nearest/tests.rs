@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::archive::CellIdx;
 
 /// What a set of points looks like.
 #[derive(Clone, Copy, Debug)]
@@ -172,4 +173,87 @@ fn the_tree_serves_few_measures_and_the_scan_many_spread_out_ones() {
     assert!(is_tree(2, Shape::Uniform));
     assert!(is_tree(5, Shape::Uniform));
     assert!(!is_tree(50, Shape::Uniform));
+}
+
+/// Compares the table, if there is one, with brute force; returns how many answers it left to another search.
+fn check_table(centroids: &[f64], queries: &[f64], bounds: &[(f64, f64)]) -> Option<usize> {
+    let table = Table::new(centroids, bounds)?;
+    let dim = bounds.len();
+    let expected: Vec<usize> =
+        queries.chunks_exact(dim).map(|query| brute_force(centroids, query).cell as usize).collect();
+    let mut n_searched = 0;
+    let mut cells = vec![CellIdx::default(); expected.len()];
+    table.cells_of(centroids, queries, &mut cells, |query| {
+        n_searched += 1;
+        brute_force(centroids, query).cell as usize
+    });
+    let found: Vec<usize> = cells.iter().map(|cell| cell.index()).collect();
+    assert_eq!(found, expected);
+    for (query, &expected) in queries.chunks_exact(dim).zip(&expected) {
+        assert!(table.cell_of(centroids, query).is_none_or(|cell| cell == expected));
+    }
+    Some(n_searched)
+}
+
+/// Points where buckets meet if each measure is cut into so many, and beside them by the smallest steps there are.
+fn edges(bounds: &[(f64, f64)], n: usize) -> Vec<f64> {
+    let mut edges = Vec::new();
+    for i in 0..=n {
+        let along = |&(lo, hi): &(f64, f64)| lo + i as f64 / n as f64 * (hi - lo);
+        let point: Vec<f64> = bounds.iter().map(along).collect();
+        edges.extend(point.iter().map(|x| x.next_down()));
+        edges.extend(point.iter().map(|x| x.next_up()));
+        edges.extend(point);
+    }
+    edges
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn the_table_equals_brute_force(
+        dim in prop::sample::select(vec![1, 2, 2, 2, 2, 3]),
+        n_cells in 1..=400_usize,
+        centroid_shape in shapes(),
+        query_shape in shapes(),
+        scale in prop::sample::select(vec![1e-90, 1e-3, 1.0, 7.0, 1e80]),
+        stretch in prop::sample::select(vec![1.0_f64, 30.0, 1e9]),
+        offset in prop::sample::select(vec![0.0, -0.5, 0.3, 1e3, 1e8]),
+        seed in any::<u64>(),
+    ) {
+        let bound = |i: usize| {
+            let lower = offset + 0.1 * i as f64;
+            let width = if i == 1 { 1.1 * stretch } else { 1.1 };
+            (scale * lower, scale * (lower + width))
+        };
+        let bounds: Vec<(f64, f64)> = (0..dim).map(bound).collect();
+        let centroids = points(centroid_shape, n_cells, &bounds, seed);
+        let n_buckets = ((4 * n_cells) as f64).powf(1.0 / dim as f64).round() as usize;
+        for queries in [points(query_shape, 300, &bounds, !seed), centroids.clone(), edges(&bounds, n_buckets)] {
+            let is_there = check_table(&centroids, &queries, &bounds).is_some();
+            prop_assert!(dim == 2 || !is_there);
+        }
+    }
+}
+
+#[test]
+fn the_table_knows_most_points_within_the_bounds_and_none_outside() {
+    let bounds = [(-1.0, 1.0), (2.0, 3.0)];
+    let within = points(Shape::Uniform, 1_000, &bounds, 7);
+    let outside = points(Shape::Uniform, 100, &[(1.1, 2.0), (2.0, 3.0)], 8);
+    for n_cells in [1, 10, 5_000] {
+        let centroids = points(Shape::Uniform, n_cells, &bounds, 6);
+        let n_searched = check_table(&centroids, &within, &bounds).expect("spread out");
+        assert!(n_searched < 150, "{n_cells} centroids: {n_searched} of 1000 points were searched for");
+        assert_eq!(check_table(&centroids, &outside, &bounds), Some(100));
+    }
+}
+
+#[test]
+fn there_is_no_table_of_centroids_that_share_few_buckets() {
+    let bounds = [(0.0, 1.0); 2];
+    for shape in [Shape::Equal, Shape::Clustered] {
+        assert!(Table::new(&points(shape, 5_000, &bounds, 9), &bounds).is_none(), "{shape:?}");
+    }
 }
