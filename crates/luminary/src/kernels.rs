@@ -71,6 +71,32 @@ kernels! {
         }
     }
 
+    /// `row <- base + sum_j coefficients[j] directions[j]` for every row, with as many coefficients a row as there are
+    /// directions, added in their order. A block of components stays in registers until all its terms are in.
+    fn branches(base: &[f64], directions: &[f64], coefficients: &[f64], rows: &mut [f64]) {
+        const BLOCK: usize = 32;
+        let dim = base.len();
+        let (base_blocks, base_rest) = base.as_chunks::<BLOCK>();
+        let rest_start = dim - base_rest.len();
+        for (row, coefficients) in rows.chunks_exact_mut(dim).zip(coefficients.chunks_exact(directions.len() / dim)) {
+            let (row_blocks, row_rest) = row.as_chunks_mut::<BLOCK>();
+            for (i, (out, base)) in row_blocks.iter_mut().zip(base_blocks).enumerate() {
+                let mut sum = *base;
+                for (coefficient, direction) in coefficients.iter().zip(directions.chunks_exact(dim)) {
+                    let (direction_blocks, _) = direction.as_chunks::<BLOCK>();
+                    for (sum, component) in sum.iter_mut().zip(&direction_blocks[i]) {
+                        *sum += coefficient * component;
+                    }
+                }
+                *out = sum;
+            }
+            row_rest.copy_from_slice(base_rest);
+            for (coefficient, direction) in coefficients.iter().zip(directions.chunks_exact(dim)) {
+                row_rest.iter_mut().zip(&direction[rest_start..]).for_each(|(x, y)| *x += coefficient * y);
+            }
+        }
+    }
+
     /// `noise <- parent + sigma noise + stretch (other - parent)`.
     fn iso_line(noise: &mut [f64], sigma: f64, parent: &[f64], other: &[f64], stretch: f64) {
         for ((noise, parent), other) in noise.iter_mut().zip(parent).zip(other) {
@@ -111,6 +137,26 @@ pub(crate) fn norm(x: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn branches_are_the_same_bits_as_terms_added_one_by_one() {
+        for (dim, n_directions) in [(1, 1), (31, 2), (32, 3), (100, 3), (129, 11)] {
+            let numbers = |n: usize, seed: f64| (0..n).map(|i| (i as f64 * 0.7 + seed).sin()).collect::<Vec<f64>>();
+            let n_rows = 5;
+            let base = numbers(dim, 0.1);
+            let directions = numbers(n_directions * dim, 0.2);
+            let coefficients = numbers(n_rows * n_directions, 0.3);
+            let mut rows = vec![9.0; n_rows * dim];
+            branches(&base, &directions, &coefficients, &mut rows);
+            for (row, coefficients) in rows.chunks(dim).zip(coefficients.chunks(n_directions)) {
+                let mut expected = base.clone();
+                for (&coefficient, direction) in coefficients.iter().zip(directions.chunks(dim)) {
+                    add_scaled(&mut expected, coefficient, direction);
+                }
+                assert_eq!(row, expected, "{n_directions} directions of {dim} components");
+            }
+        }
+    }
 
     #[test]
     fn kernels_agree_with_their_formulas_at_awkward_lengths() {

@@ -389,14 +389,9 @@ impl Emitter for ArborescenceEmitter {
         let n_coefficients = self.n_coefficients();
         self.coefficients.resize(solutions.len() / dim * n_coefficients, 0.0);
         self.learner.ask(&mut self.coefficients);
-        for (row, coefficients) in solutions.chunks_exact_mut(dim).zip(self.coefficients.chunks_exact(n_coefficients)) {
-            row.copy_from_slice(self.optimizer.theta());
-            for (&coefficient, gradient) in coefficients.iter().zip(self.jacobian.chunks_exact(dim)) {
-                kernels::add_scaled(row, coefficient, gradient);
-            }
-            if let Some(bounds) = &self.branching.bounds {
-                bounds.repair(row);
-            }
+        kernels::branches(self.optimizer.theta(), &self.jacobian, &self.coefficients, solutions);
+        if let Some(bounds) = &self.branching.bounds {
+            solutions.chunks_exact_mut(dim).for_each(|row| _ = bounds.repair(row));
         }
     }
 

@@ -142,17 +142,14 @@ impl GradientOperatorEmitter {
             coefficients.resize(rows.len() / dim * n_gradients, 0.0);
             rng.fill_normal(coefficients);
         }
+        coefficients.chunks_exact_mut(n_gradients).for_each(|own| own[0] = own[0].abs());
+        kernels::scale(coefficients, *sigma_g);
         let sources = points.chunks_exact(dim).zip(jacobians.chunks_exact(n_gradients * dim)).cycle();
         for (i, (row, (point, jacobian))) in rows.chunks_exact_mut(dim).zip(sources).enumerate() {
-            row.copy_from_slice(point);
             match steps {
-                Steps::Objective => kernels::add_scaled(row, *sigma_g, &jacobian[..dim]),
+                Steps::Objective => kernels::branches(point, &jacobian[..dim], &[*sigma_g], row),
                 Steps::ObjectiveAndMeasures => {
-                    let own = &mut coefficients[i * n_gradients..][..n_gradients];
-                    own[0] = own[0].abs();
-                    for (coefficient, gradient) in own.iter().zip(jacobian.chunks_exact(dim)) {
-                        kernels::add_scaled(row, *sigma_g * coefficient, gradient);
-                    }
+                    kernels::branches(point, jacobian, &coefficients[i * n_gradients..][..n_gradients], row);
                 }
             }
         }

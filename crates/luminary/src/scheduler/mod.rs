@@ -15,6 +15,7 @@ mod generation;
 mod run;
 mod call;
 mod archives;
+mod buffer;
 mod active;
 mod bandit;
 mod shares;

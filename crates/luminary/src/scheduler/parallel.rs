@@ -88,6 +88,14 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
+/// Numbers that are copied and scaled in less time than it takes to hand half of them to another thread.
+const FEW_NUMBERS: usize = 8192;
+
+/// Where to do work that hardly does more than to read and write this many numbers.
+pub(super) fn threads_for_light_work(threads: Threads, n_numbers: usize) -> Threads {
+    if n_numbers <= FEW_NUMBERS { Threads::One } else { threads }
+}
+
 /// Calls `work` for each emitter that has rows, with its rows of the buffer, which holds `width` numbers a row.
 /// `rows[i]` are the rows of emitter `i`, in order and without gaps.
 pub(super) fn for_each_emitter<E: EmitterHandle>(

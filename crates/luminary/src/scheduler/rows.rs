@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::active::{Turn, gain};
 use super::archives::elites_of;
+use super::buffer::Buffer;
 use super::failures::NOT_FINITE;
-use super::parallel;
+use super::parallel::{self, Threads};
 use super::protocol::{EmitterHandle, NextCall, Novelty, Parts, Phase, Protocol, learn};
 use super::row_tickets::RowTickets;
 use super::run::{Observer, Stage};
@@ -59,7 +60,7 @@ pub(super) struct Round {
     /// Rows of each emitter, in order; empty for one that does not take part.
     pub(super) rows: Vec<Range<usize>>,
     pub(super) n_rows: usize,
-    pub(super) solutions: Vec<f64>,
+    pub(super) solutions: Buffer,
     /// The ticket of row 0; the others follow.
     pub(super) first_id: u64,
     /// What is known of rows that were handed out by tickets.
@@ -133,11 +134,13 @@ impl Protocol {
             self.progress.phase = Phase::InitialAsked;
         } else if self.progress.phase == Phase::Ready && self.needs_gradients(parts.emitters, parts.elites()) {
             self.lay_out_rows(parts.emitters, |emitter| emitter.n_gradient_rows(parts.elites()));
-            self.draw(parts, |emitter, elites, solutions| emitter.ask_gradients(elites, solutions));
+            // Most gradient points are copies of a search point.
+            let threads = parallel::threads_for_light_work(self.threads, self.round.solutions.len());
+            self.draw(threads, parts, |emitter, elites, solutions| emitter.ask_gradients(elites, solutions));
             self.progress.phase = Phase::GradientsAsked;
         } else {
             self.lay_out_rows(parts.emitters, |emitter| emitter.n_rows(parts.elites()));
-            self.draw(parts, |emitter, elites, solutions| emitter.ask(elites, solutions));
+            self.draw(self.threads, parts, |emitter, elites, solutions| emitter.ask(elites, solutions));
             self.progress.phase = Phase::Asked;
         }
         self.precision.round(&mut self.round.solutions);
@@ -152,13 +155,14 @@ impl Protocol {
     /// Lets each emitter write its own rows.
     fn draw<E: EmitterHandle>(
         &mut self,
+        threads: Threads,
         parts: &mut Parts<'_, E>,
         ask: impl Fn(&mut dyn Emitter, &dyn EliteSource, &mut [f64]) + Sync,
     ) {
         let elites = elites_of(&*parts.archive, parts.result.as_deref());
         let Round { rows, solutions, .. } = &mut self.round;
         let work = |emitter: &mut dyn Emitter, _: Range<usize>, solutions: &mut [f64]| ask(emitter, elites, solutions);
-        parallel::for_each_emitter(self.threads, parts.emitters, rows, solutions, self.solution_dim, &work);
+        parallel::for_each_emitter(threads, parts.emitters, rows, solutions, self.solution_dim, &work);
     }
 
     /// Draws the initial population, whose rows belong to no emitter.
@@ -168,7 +172,7 @@ impl Protocol {
         self.round.rows.resize(n_emitters, 0..0);
         self.round.n_rows = initial.n_solutions;
         let solutions = &mut self.round.solutions;
-        solutions.resize(initial.n_solutions * self.solution_dim, 0.0);
+        solutions.set_len(initial.n_solutions * self.solution_dim);
         initial.draw(&mut self.progress.initial_rng, solutions);
     }
 
@@ -182,7 +186,7 @@ impl Protocol {
             *n_rows += if self.active.is_active(i) { n_rows_of(&**emitter) } else { 0 };
             rows.push(start..*n_rows);
         }
-        solutions.resize(*n_rows * self.solution_dim, 0.0);
+        solutions.set_len(*n_rows * self.solution_dim);
     }
 
     /// What the rows of the round in progress are wanted for.
@@ -241,7 +245,8 @@ impl Protocol {
         let tell = |emitter: &mut dyn Emitter, rows: Range<usize>, _: &mut [f64]| {
             emitter.tell_gradients(&jacobians[rows.start * size..rows.end * size]);
         };
-        parallel::for_each_emitter(self.threads, emitters, &self.round.rows, &mut [], 0, &tell);
+        let threads = parallel::threads_for_light_work(self.threads, jacobians.len());
+        parallel::for_each_emitter(threads, emitters, &self.round.rows, &mut [], 0, &tell);
     }
 
     fn learn_from_round<E: EmitterHandle>(

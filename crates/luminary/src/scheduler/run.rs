@@ -52,6 +52,13 @@ pub enum RunError {
     Evaluate(#[from] EvaluateError),
 }
 
+/// Results of the two halves of an iteration. Each has buffers of its own, which so keep their lengths.
+#[derive(Default)]
+struct Buffers {
+    gradients: Results,
+    values: Results,
+}
+
 impl Scheduler {
     /// Runs `n_iterations` more iterations. Rows that were asked for but not told are evaluated first.
     ///
@@ -86,12 +93,12 @@ impl Scheduler {
         observer: &mut dyn Observer,
     ) -> Result<(), RunError> {
         self.check_evaluator(evaluator)?;
-        let mut results = Results::default();
+        let mut results = Buffers::default();
         let end = self.iterations() + n_iterations;
         while self.iterations() < end {
             let before = self.iterations();
             let mut step = |scheduler: &mut Self| match scheduler.next_call() {
-                NextCall::Tickets => scheduler.ticket_step(evaluator, &mut results, observer),
+                NextCall::Tickets => scheduler.ticket_step(evaluator, &mut results.values, observer),
                 _ => scheduler.round_step(evaluator, &mut results, observer),
             };
             parallel::with_threads_awake(self.protocol.threads, || step(self))?;
@@ -106,7 +113,7 @@ impl Scheduler {
     fn round_step(
         &mut self,
         evaluator: &mut dyn Evaluate,
-        results: &mut Results,
+        results: &mut Buffers,
         observer: &mut dyn Observer,
     ) -> Result<(), RunError> {
         loop {
@@ -116,8 +123,8 @@ impl Scheduler {
                     protocol.begin_round(&mut parts);
                     observer.stage_done(Stage::Sample);
                 }
-                NextCall::TellGradients => self.evaluate_round(evaluator, results, observer)?,
-                NextCall::Tell => return self.evaluate_round(evaluator, results, observer),
+                NextCall::TellGradients => self.evaluate_round(evaluator, &mut results.gradients, observer)?,
+                NextCall::Tell => return self.evaluate_round(evaluator, &mut results.values, observer),
                 NextCall::Tickets => unreachable!("whole rounds are not mixed with tickets"),
             }
         }

@@ -270,8 +270,8 @@ impl Protocol {
         expect_len("asked solutions", n_rows.saturating_mul(self.solution_dim), solutions.len())?;
         self.round.rows = rows.to_vec();
         self.round.n_rows = n_rows;
-        self.round.solutions.clear();
-        self.round.solutions.extend_from_slice(solutions);
+        self.round.solutions.set_len(solutions.len());
+        self.round.solutions.copy_from_slice(solutions);
         Ok(())
     }
 
