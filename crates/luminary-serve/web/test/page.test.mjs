@@ -241,6 +241,8 @@ archive = { resolution = [5, 5] }
   const more = failures.locator("pre").first();
   await more.waitFor();
   assert.match(await more.textContent(), /too steep\n\[0\.\d+,/);
+  const widths = await Promise.all([more, failures.locator("table")].map(async (one) => (await one.boundingBox()).width));
+  assert.ok(widths[0] > 0.9 * widths[1], `${widths} pixels: the output is as wide as its table`);
   // Failures with the same cause are one row.
   const n = Number(await failures.locator("tbody td").first().textContent());
   assert.ok(n > 1 && (await failures.locator("tbody tr").count()) < n, `${n} failures`);
