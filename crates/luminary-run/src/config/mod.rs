@@ -60,13 +60,14 @@ pub use effect::Idle;
 pub use error::{ConfigFileError, Mistake};
 pub use goal::Goal;
 pub use names::{RankerName, StrategyName};
+pub use over_issue::ChosenOverIssue;
 pub use render::RenderConfig;
 pub use resolve::{MAX_THREADS, check_threads};
 pub use template::template;
 pub use tree::{Override, Source};
 
 use crate::error::RunError;
-use crate::evaluate::{Evaluator, Place};
+use crate::evaluate::{Evaluation, Evaluator, Place, Pool};
 #[cfg(unix)]
 use crate::external::ExternalConfig;
 #[cfg(unix)]
@@ -350,6 +351,22 @@ impl RunConfig {
     pub fn goal(&self) -> Goal {
         self.problem.goal()
     }
+
+    /// Who evaluates a run in this place: the workers of a program ticket by ticket in completion order, and everybody else
+    /// an iteration at a time. Nobody waits for anybody in this process, so there completion order would gain no time.
+    ///
+    /// # Errors
+    /// As [`evaluator_at`](ProblemConfig::evaluator_at).
+    pub(crate) fn evaluation_at(&self, place: &Place) -> Result<Evaluation, RunError> {
+        let pool = match self.run.order {
+            Order::Completion { .. } => self.problem.pool_at(place)?,
+            Order::Rows => None,
+        };
+        pool.map_or_else(
+            || self.problem.evaluator_at(place).map(Evaluation::InBatches),
+            |pool| Ok(Evaluation::ByTicket(pool)),
+        )
+    }
 }
 
 impl ProblemConfig {
@@ -400,6 +417,15 @@ impl ProblemConfig {
         }
     }
 
+    /// Rows that the workers of its program have at the same time in completion order, if a program evaluates it.
+    pub(crate) fn n_rows_out(&self) -> Option<u64> {
+        match self {
+            #[cfg(unix)]
+            Self::External { evaluator, .. } => Some(evaluator.n_tickets_out() as u64),
+            Self::Domain { .. } | Self::Custom { .. } => None,
+        }
+    }
+
     /// Like [`evaluator`](Self::evaluator), for a run: programs work in its folder and leave their failures there.
     ///
     /// # Errors
@@ -411,6 +437,20 @@ impl ProblemConfig {
                 Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal, Some(place))?))
             }
             Self::Domain { .. } | Self::Custom { .. } => self.evaluator(),
+        }
+    }
+
+    /// The workers of its program, if there is one, for a run whose rows are handed over one by one.
+    ///
+    /// # Errors
+    /// A program that does not start.
+    pub(crate) fn pool_at(&self, place: &Place) -> Result<Option<Box<dyn Pool>>, RunError> {
+        match self {
+            #[cfg(unix)]
+            Self::External { evaluator, goal, .. } => {
+                Ok(Some(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal, Some(place))?)))
+            }
+            Self::Domain { .. } | Self::Custom { .. } => Ok(None),
         }
     }
 
