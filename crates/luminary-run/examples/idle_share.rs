@@ -67,7 +67,8 @@ fn measure() -> Result<(), Box<dyn Error>> {
         let run = Run::create(&folder.path().join("run"), config)?;
         let summary = run.execute(&StopFlag::default(), &mut last)?;
         let seconds = start.elapsed().as_secs_f64();
-        println!("{order}: {}; {} evaluations in {seconds:.0} s", last.0, summary.evaluations);
+        let idle = 100.0 * last.0.idle_share();
+        println!("{order}: idle {idle:.1} %, {} evaluations in {seconds:.0} s", summary.evaluations);
     }
     Ok(())
 }

@@ -47,6 +47,8 @@ iterations = 5
 metrics_every = 1
 "#;
 
+const RUN: [&str; 4] = ["run", "run.toml", "--out", "run"];
+
 fn lab() -> Lab {
     let lab = Lab::new();
     fs::write(lab.path("program.py"), PROGRAM).unwrap();
@@ -60,10 +62,10 @@ fn seeds(lab: &Lab) -> Vec<u64> {
 }
 
 /// A run whose three workers hold a row each.
-fn start_and_hold(lab: &Lab) -> Child {
+fn start_and_hold(lab: &Lab, args: &[&str]) -> Child {
     fs::write(lab.path("hold"), "").unwrap();
     let mut command = lab.command();
-    command.args(["run", "run.toml", "--out", "run"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     let start = Instant::now();
     while seeds(lab).len() < 42 {
@@ -84,7 +86,7 @@ fn check_follows_from_its_journal(lab: &Lab) {
 #[test]
 fn a_kill_costs_only_what_was_out_which_the_resumed_run_evaluates_again() {
     let lab = lab();
-    let mut child = start_and_hold(&lab);
+    let mut child = start_and_hold(&lab, &RUN);
     let first = seeds(&lab);
     child.kill().unwrap();
     child.wait().unwrap();
@@ -109,11 +111,45 @@ fn a_kill_costs_only_what_was_out_which_the_resumed_run_evaluates_again() {
     check_follows_from_its_journal(&lab);
 }
 
+/// Tickets are known by their numbers, whoever takes them: a folder that was begun by hand, or by Python on a cluster, is one like
+/// any other.
+#[test]
+fn a_run_begun_by_hand_goes_on_with_programs_and_the_other_way_round() {
+    let lab = lab();
+    lab.call(&["create", "run.toml", "--out", "run"]).success();
+    let ask = |n: &str| -> Vec<Value> {
+        let asked = lab.call(&["ask", "run", "-n", n, "--json"]).success().stdout;
+        asked.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let tell = |ticket: &Value| {
+        let answer = serde_json::json!({ "id": ticket["id"], "objective": 1.5, "measures": [0.1, -0.1] });
+        fs::write(lab.path("answer"), format!("{answer}\n")).unwrap();
+        let told = lab.command().args(["tell", "run"]).stdin(fs::File::open(lab.path("answer")).unwrap()).output();
+        Answer::of(told.unwrap()).success();
+    };
+    let tickets = ask("5");
+    tickets[2..4].iter().for_each(&tell);
+    // Three tickets are out, and are the first that workers get.
+    let mut child = start_and_hold(&lab, &["resume", "run", "--quiet"]);
+    let out: BTreeSet<u64> = [0, 1, 4].iter().map(|&i: &usize| tickets[i]["seed"].as_u64().unwrap()).collect();
+    assert_eq!(seeds(&lab)[..3].iter().copied().collect::<BTreeSet<_>>(), out);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    fs::remove_file(lab.path("hold")).unwrap();
+    let outstanding = lab.call(&["ask", "run", "--outstanding", "--json"]).success().stdout;
+    assert_eq!(outstanding.lines().count(), 3, "{outstanding}");
+    outstanding.lines().for_each(|line| tell(&serde_json::from_str(line).unwrap()));
+    assert_eq!(export::load(&lab.path("run")).unwrap().evaluations(), 2 + 39 + 3);
+    lab.call(&["resume", "run", "--quiet"]).success();
+    assert_eq!(lab.show("run")["evaluations"], 150);
+    check_follows_from_its_journal(&lab);
+}
+
 #[test]
 fn signals_wait_for_what_is_out_or_save_at_once() {
     for (n_signals, n_told) in [(1, 42), (2, 39)] {
         let lab = lab();
-        let mut child = start_and_hold(&lab);
+        let mut child = start_and_hold(&lab, &RUN);
         let mut errors = std::io::BufReader::new(child.stderr.take().unwrap());
         let mut wait_for = |text: &str| {
             let lines = std::io::BufRead::lines(&mut errors);
