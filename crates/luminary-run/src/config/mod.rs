@@ -224,6 +224,9 @@ pub struct AlgorithmSettings {
     pub strategy: StrategyName,
     /// How gradient emitters step.
     pub gradient: GradientConfig,
+    /// Where the Jacobians of gradient emitters come from, if not from where the preset takes them.
+    #[serde(default)]
+    pub jacobians: Option<Jacobians>,
     /// The ranker, if not the preset's.
     pub ranker: Option<RankerConfig>,
     /// The selection, if not the preset's.
@@ -237,7 +240,25 @@ pub struct AlgorithmSettings {
     pub bandit: Option<BanditConfig>,
 }
 
+/// Where Jacobians of objective and measures come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Jacobians {
+    /// From the problem.
+    Given,
+    /// From differences between evaluations.
+    Estimated,
+}
+
 impl AlgorithmSettings {
+    /// Whether the problem must give Jacobians.
+    pub fn needs_jacobians(&self) -> bool {
+        match self.preset {
+            Preset::Auto => self.jacobians == Some(Jacobians::Given),
+            preset => preset.needs_gradients(),
+        }
+    }
+
     /// Evaluations an iteration makes.
     pub fn evaluations_per_iteration(&self) -> u64 {
         let n_active = self.bandit.map_or(self.emitters, |bandit| bandit.n_active);
