@@ -28,7 +28,7 @@ pub(crate) fn show(args: &ShowArgs) -> Outcome {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let summary = Summary::read(&args.dir)?;
+    let summary = Summary::read_to_last_call(&args.dir)?;
     if args.json {
         print_json(&summary)?
     } else {
