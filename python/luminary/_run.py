@@ -96,8 +96,8 @@ def run(
         setup: Called without arguments once for each thread that evaluates, for what is slow to build; what it returns is
             passed to ``evaluate`` and ``gradients`` as their first argument.
         vectorized: Whether ``evaluate`` takes many solutions; True without and False with an engine by default.
-        gradients: For algorithms with gradients: takes an array of solutions and returns objectives, measures and
-            Jacobians (n, 1 + measures, solution_dim), and the extras if there are some.
+        gradients: For algorithms with gradients, and for "auto", which estimates them otherwise: takes an array of solutions
+            and returns objectives, measures and Jacobians (n, 1 + measures, solution_dim), and the extras if there are some.
         rows_per_task: Solutions that an engine's worker gets at a time; "auto" follows their duration until a task takes
             about a tenth of a second.
         in_flight: Tasks that an engine has at the same time; by default one for each worker and, if they are short and have
@@ -181,6 +181,9 @@ def run(
     if engine is not None:
         on = OnEngine(engine_of(engine), job, rows_per_task, in_flight, time_limit, retries, give_up_after)
     tell_of_idle(engine, rows_per_task, in_flight, checkpoint_every, settings, is_kept=checkpoint or run_folder or serve)
+    if gradients is not None and algorithm == "auto":
+        # The other algorithms take gradients from where their names say.
+        settings["jacobians"] = settings.get("jacobians") or "given"
     plan = Plan(iterations, checkpoint_every, settings)
     named = {"algorithm": algorithm, "solution_dim": solution_dim, "ranges": ranges, "seed": seed, **plan.budget}
     start = Start(named, settings, gradients, rows_out=None if on is None else on.rows_out)
@@ -210,7 +213,7 @@ def run(
         with kept(search, keeper, log, evaluator.failures, advice):
             check_gradients(search, gradients)
             if gradients is not None and not search.needs_gradients:
-                warn("gradients changes nothing: it is for `cma_mega` and `cma_maega`")
+                warn("gradients changes nothing: it is for `cma_mega`, `cma_maega` and `auto`")
             server = serve_beside(run_folder) if serve else None
             if on is None:
                 search._native.run(evaluator, iterations, after_iteration, keeper.native)

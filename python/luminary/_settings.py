@@ -157,6 +157,9 @@ class Settings(TypedDict, total=False):
     #: the size of these steps; default: the paper's; elsewhere 1
     lr: float
 
+    #: where gradients come from: the problem, or differences between evaluations; `auto` takes either; default: "given" with `cma_mega` and `cma_maega`, otherwise "estimated"
+    jacobians: Literal["given", "estimated"]
+
     #: the budget instead of iterations, rounded up to whole ones; default: none
     evaluations: int
 

@@ -36,6 +36,21 @@ def test_every_preset_runs(algorithm):
     assert result.best["objective"] == result.archive.stats.obj_max
 
 
+def test_auto_takes_gradients_that_are_given():
+    def run(**arguments):
+        return luminary.run(sphere, algorithm="auto", iterations=5, **arguments, **SETTINGS)
+
+    given = run(gradients=sphere_jacobian)
+    assert given.run.needs_gradients
+    assert np.array_equal(given.archive.data("objective"), run(gradients=sphere_jacobian, jacobians="given").archive.data("objective"))
+    with pytest.warns(UserWarning, match="gradients changes nothing"):
+        estimated = run(gradients=sphere_jacobian, jacobians="estimated")
+    assert not estimated.run.needs_gradients
+    assert np.array_equal(estimated.archive.data("objective"), run().archive.data("objective"))
+    with pytest.raises(ValueError, match="pass a function as `gradients`"):
+        run(jacobians="given")
+
+
 def test_runs_are_repeatable_and_resume_bit_by_bit(tmp_path):
     whole = luminary.run(sphere, iterations=12, **SETTINGS)
     file = tmp_path / "run.ckpt"

@@ -1,5 +1,5 @@
-//! Ctrl-C and termination: once to stop after the iteration, twice to stop at once, both with everything saved; the
-//! third time ends the process.
+//! Ctrl-C and termination: once to stop after the iteration, or in completion order once what is out is back; twice to stop
+//! at once, both with everything saved; the third time ends the process.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,7 +11,7 @@ use crate::failure::{FAILED, Failure, INTERRUPTED};
 /// A flag that signals raise, for runs with checkpoints.
 pub fn stop_flag() -> Result<StopFlag, Failure> {
     install([
-        "finishing the iteration, then saving (again: save at once)",
+        "finishing what is under way, then saving (again: save at once)",
         "saving at once (again: stop without saving)",
         "stopped without saving; the newest checkpoint stays valid",
     ])

@@ -2,20 +2,25 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results, RowFailure};
+use luminary::scheduler::{Ticket, TicketId};
 
 use crate::config::Goal;
-use crate::evaluate::{Place, Stopwatch};
+use crate::evaluate::{Outcome, Place, Pool, Stopwatch};
 use crate::external::{
     self, EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, HostEvent, Listener, OnFailure, Protocol,
-    Shape, Transcript, WorkerEvent,
+    RowValues, Shape, Transcript, WorkerEvent,
 };
-use crate::folder::{Failure, FailureLog};
+use crate::folder::{Durations, Failure, FailureLog};
 use crate::load::{Load, News};
 
 /// Row failures of one batch that are put into words; further ones are only counted.
 const MAX_ROWS_TOLD: usize = 3;
+
+/// The same where rows come one by one, of a whole run: all of them are in its log of rows without a value.
+const MAX_TICKETS_TOLD: usize = 1_000;
 
 /// A pool of processes behind the trait, with what happened to them in words.
 pub(crate) struct ExternalBatch {
@@ -33,6 +38,10 @@ pub(crate) struct ExternalBatch {
     stopwatch: Stopwatch,
     /// Where it is said what happens in the middle of a batch.
     news: News,
+    /// Numbers of each extra column.
+    extra_widths: Vec<usize>,
+    /// Tickets without a value that were put into words.
+    n_tickets_told: usize,
 }
 
 impl ExternalBatch {
@@ -60,6 +69,8 @@ impl ExternalBatch {
             failures,
             stopwatch,
             news: place.map_or_else(News::default, |place| place.news.clone()),
+            extra_widths: config.extras.iter().map(|(_, width)| width).collect(),
+            n_tickets_told: 0,
         })
     }
 
@@ -92,6 +103,8 @@ impl ExternalBatch {
             failures: None,
             stopwatch: Stopwatch::default(),
             news: News::default(),
+            extra_widths: config.extras.iter().map(|(_, width)| width).collect(),
+            n_tickets_told: 0,
         })
     }
 
@@ -168,6 +181,95 @@ impl Evaluate for ExternalBatch {
         let mut notes = self.news.take_notes();
         notes.append(&mut self.notes);
         notes
+    }
+}
+
+impl Pool for ExternalBatch {
+    fn n_wanted(&mut self) -> usize {
+        self.evaluator.n_rows_wanted()
+    }
+
+    fn n_workers(&self) -> usize {
+        self.evaluator.n_workers_ready()
+    }
+
+    fn submit(&mut self, tickets: &[Ticket]) {
+        self.evaluator.submit(tickets);
+    }
+
+    fn wait(&mut self, time: Duration, outcomes: &mut Vec<Outcome>) -> Result<(), EvaluateError> {
+        let Self { goal, news, extra_widths, .. } = self;
+        let n = self.spec.solution_dim;
+        let mut collector = Collector { goal: *goal, n, extra_widths, news, outcomes };
+        let (waited, mut report) = self.evaluator.wait(time, &mut collector);
+        report.failures.truncate(MAX_TICKETS_TOLD - self.n_tickets_told);
+        self.n_tickets_told += report.failures.len();
+        self.note(&report);
+        self.stopwatch.add(&report.durations);
+        waited.map_err(failed)
+    }
+
+    fn take_durations(&mut self) -> Durations {
+        self.stopwatch.take()
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        Evaluate::take_notes(self)
+    }
+
+    fn interrupt_flag(&self) -> Option<Arc<AtomicBool>> {
+        Evaluate::interrupt_flag(self)
+    }
+}
+
+/// Gathers what becomes of tickets.
+struct Collector<'a> {
+    goal: Goal,
+    /// Components of a solution.
+    n: usize,
+    extra_widths: &'a [usize],
+    news: &'a News,
+    outcomes: &'a mut Vec<Outcome>,
+}
+
+impl Listener for Collector<'_> {
+    fn row_done(&mut self, row: usize, values: &RowValues<'_>) {
+        let mut jacobian = (!values.jacobian.is_empty()).then(|| values.jacobian.to_vec());
+        // The objective's gradient comes first.
+        jacobian
+            .iter_mut()
+            .flat_map(|jacobian| &mut jacobian[..self.n])
+            .for_each(|slope| *slope = self.goal.turn(*slope));
+        let mut rest = values.extras;
+        let mut column = |&width: &usize| {
+            let (values, others) = rest.split_at(width);
+            rest = others;
+            values.to_vec()
+        };
+        self.outcomes.push(Outcome::Value {
+            ticket: TicketId::new(row as u64),
+            objective: self.goal.turn(values.objective),
+            measures: values.measures.to_vec(),
+            jacobian,
+            extras: self.extra_widths.iter().map(&mut column).collect(),
+        });
+    }
+
+    fn row_failed(&mut self, failure: &external::RowFailure) {
+        self.outcomes.push(Outcome::Failure {
+            ticket: TicketId::new(failure.row as u64),
+            kind: failure.fault.kind().to_string(),
+            cause: format!("the evaluator {}", failure.fault),
+            output: failure.output.clone(),
+        });
+    }
+
+    fn host_changed(&mut self, event: &HostEvent) {
+        self.news.note(event.to_string());
+    }
+
+    fn busy(&mut self, load: &Load) {
+        self.news.set_load(load);
     }
 }
 

@@ -14,10 +14,8 @@ pub struct Load {
     pub n_ready: usize,
     /// Rows that workers have in hand.
     pub n_rows_out: usize,
-    /// Rows of the batch under way, and those of them that are settled.
-    pub n_batch_rows: usize,
-    /// See above.
-    pub n_batch_settled: usize,
+    /// The batch under way; absent where rows come one by one.
+    pub batch: Option<BatchLoad>,
     /// Rows that were settled.
     pub n_rows: u64,
     /// Those of them that have no value, by cause.
@@ -28,6 +26,15 @@ pub struct Load {
     busy: Duration,
     looked: Option<Instant>,
     n_busy: usize,
+}
+
+/// How far a batch is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BatchLoad {
+    /// Its rows.
+    pub n_rows: usize,
+    /// Those of them that are settled.
+    pub n_settled: usize,
 }
 
 impl Load {
@@ -45,6 +52,14 @@ impl Load {
         self.looked = Some(now);
         self.n_ready = n_ready;
         self.n_busy = n_busy;
+    }
+
+    /// A row was settled.
+    pub(crate) fn settle_row(&mut self) {
+        self.n_rows += 1;
+        if let Some(batch) = &mut self.batch {
+            batch.n_settled += 1;
+        }
     }
 
     /// The share of the workers' time in which they had nothing to do.
@@ -65,9 +80,13 @@ impl Load {
 
     /// Who is there and has what.
     pub fn workers_in_words(&self) -> String {
-        let Self { n_workers, n_ready, n_rows_out, n_batch_rows, n_batch_settled, .. } = self;
+        let Self { n_workers, n_ready, n_rows_out, n_rows, .. } = self;
         let of_all = if n_ready == n_workers { String::new() } else { format!(" of {n_workers}") };
-        format!("{n_ready}{of_all} workers, {n_rows_out} rows out, {n_batch_settled} of {n_batch_rows} rows done")
+        let done = match self.batch {
+            Some(BatchLoad { n_rows, n_settled }) => format!("{n_settled} of {n_rows} rows done"),
+            None => format!("{n_rows} rows done"),
+        };
+        format!("{n_ready}{of_all} workers, {n_rows_out} rows out, {done}")
     }
 
     /// How well it goes.
@@ -153,13 +172,14 @@ mod tests {
         load.look(at(20), 2, 0);
         // Forty and twenty seconds were offered; forty and ten of them were used.
         assert!((load.idle_share() - 1.0 / 6.0).abs() < 1e-12);
-        load.n_rows = 30;
         load.n_rows_out = 1;
-        load.n_batch_rows = 40;
-        load.n_batch_settled = 30;
+        load.batch = Some(BatchLoad { n_rows: 40, n_settled: 0 });
+        (0..30).for_each(|_| load.settle_row());
         load.failures.insert("time out".into(), 3);
         let words =
             "2 of 4 workers, 1 rows out, 30 of 40 rows done, idle 17 %, 1.5 evals/s (0.750 each), failed: time out 3";
         assert_eq!(load.to_string(), words);
+        load.batch = None;
+        assert_eq!(load.workers_in_words(), "2 of 4 workers, 1 rows out, 30 rows done");
     }
 }

@@ -21,7 +21,7 @@ pub(crate) enum Wants {
 impl Wants {
     /// What the algorithm of a run asks for.
     pub(crate) fn of(config: &RunConfig) -> Self {
-        if config.algorithm.preset.needs_gradients() { Self::Jacobians } else { Self::Values }
+        if config.algorithm.needs_jacobians() { Self::Jacobians } else { Self::Values }
     }
 }
 

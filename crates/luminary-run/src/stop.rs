@@ -19,7 +19,7 @@ struct Shared {
 pub enum StopLevel {
     /// Not at all.
     GoOn,
-    /// After the iteration in progress.
+    /// After the iteration in progress; where rows are handed over one by one, once all that are out have come back.
     AfterIteration,
     /// At once: evaluations in progress are given up and done again by the resumed run.
     Now,

@@ -31,10 +31,17 @@ pub struct Row {
 }
 
 impl Comparison {
-    /// The algorithms of the paper's LSI (StyleGAN) table. On LSI (StyleGAN2) it leaves CMA-ME and CMA-MAE out, whose
-    /// covariance matrix would be too large there; for small networks it is not.
-    pub const PRESETS: [Preset; 6] =
-        [Preset::MapElites, Preset::MapElitesLine, Preset::CmaMe, Preset::CmaMae, Preset::CmaMega, Preset::CmaMaega];
+    /// The algorithms of the paper's LSI (StyleGAN) table, and the one that picks its own settings. On LSI (StyleGAN2) the
+    /// paper leaves CMA-ME and CMA-MAE out, whose covariance matrix would be too large there; for small networks it is not.
+    pub const PRESETS: [Preset; 7] = [
+        Preset::MapElites,
+        Preset::MapElitesLine,
+        Preset::CmaMe,
+        Preset::CmaMae,
+        Preset::CmaMega,
+        Preset::CmaMaega,
+        Preset::Auto,
+    ];
 
     /// Runs every algorithm with seeds 1 to `n_trials` into folders of their own below `folder`. Finished trials are kept,
     /// interrupted ones go on; `tell` hears of each one that ends. Nothing if it was asked to stop.
@@ -117,7 +124,10 @@ fn run_trial(
     overrides: &[Override],
     stop: &StopFlag,
 ) -> Result<Summary, ExperimentError> {
-    let mut settings = overrides.to_vec();
+    let mut settings = match preset {
+        Preset::Auto => in_evaluations(study, overrides)?,
+        _ => overrides.to_vec(),
+    };
     settings.push(Override::new("the trial", "run.seed", seed.to_string()));
     let config = study.config(preset, &settings)?;
     let path = folder.join(format!("{preset}-seed{seed}"));
@@ -134,6 +144,15 @@ fn run_trial(
         State::Finished => Ok(summary),
         _ => study.execute(Run::resume(&path, ResumeOptions::default())?, stop, &mut ()),
     }
+}
+
+/// The settings with as many evaluations as the paper's iterations have, for an algorithm whose iterations are larger.
+fn in_evaluations(study: &Study, overrides: &[Override]) -> Result<Vec<Override>, ExperimentError> {
+    let paper = study.config(Preset::CmaMaega, overrides)?;
+    let evaluations = paper.evaluations_per_iteration().saturating_mul(paper.run.iterations);
+    let mut settings: Vec<_> = overrides.iter().filter(|setting| setting.key != "run.iterations").cloned().collect();
+    settings.push(Override::new("the trial", "run.evaluations", evaluations.to_string()));
+    Ok(settings)
 }
 
 /// The mean and its standard error, which a single value does not have.

@@ -213,8 +213,8 @@ impl Study {
         &*self.problem
     }
 
-    /// The configuration of a run: the paper's settings of the algorithm on the domain, the problem's start, and settings
-    /// of the user's on top.
+    /// The configuration of a run: the paper's settings of the algorithm on the domain (of the automatic preset only where
+    /// thresholds start), the problem's start, and settings of the user's on top.
     ///
     /// # Errors
     ///
@@ -222,16 +222,21 @@ impl Study {
     pub fn config(&self, preset: Preset, overrides: &[Override]) -> Result<RunConfig, ExperimentError> {
         let paper = self.experiment.domain().settings(preset);
         let setting = |key: &str, value: String| Override::new("the paper's settings", key, value);
-        let mut all = vec![
-            setting("algorithm.preset", preset.name().into()),
-            setting("algorithm.emitters", "1".into()),
-            setting("algorithm.sigma", paper.sigma.to_string()),
-            setting("algorithm.line_sigma", paper.line_sigma.to_string()),
-            setting("algorithm.gradient", "adam".into()),
-            setting("algorithm.gradient_step", paper.eta.to_string()),
-            setting("archive.learning_rate", paper.alpha.to_string()),
-            setting("archive.min_f", paper.min_f.to_string()),
-        ];
+        let mut all =
+            vec![setting("algorithm.preset", preset.name().into()), setting("archive.min_f", paper.min_f.to_string())];
+        if preset == Preset::Auto {
+            // It is not the paper's and picks the rest by itself.
+            all.push(setting("algorithm.jacobians", "given".into()));
+        } else {
+            all.extend([
+                setting("algorithm.emitters", "1".into()),
+                setting("algorithm.sigma", paper.sigma.to_string()),
+                setting("algorithm.line_sigma", paper.line_sigma.to_string()),
+                setting("algorithm.gradient", "adam".into()),
+                setting("algorithm.gradient_step", paper.eta.to_string()),
+                setting("archive.learning_rate", paper.alpha.to_string()),
+            ]);
+        }
         all.extend_from_slice(overrides);
         let name = format!("lsi-{}", self.experiment.models.name());
         let mut config = RunConfig::custom(&name, &self.problem.spec(), &all).map_err(RunError::from)?;
@@ -243,7 +248,7 @@ impl Study {
             config.algorithm.x0 = self.start.get_or_init(|| self.problem.start()).clone();
         }
         // Rules that configuration files have no words for; the MAP-Elites variants have no use for them.
-        let ranks = !matches!(config.algorithm.preset, Preset::MapElites | Preset::MapElitesLine);
+        let ranks = !matches!(config.algorithm.preset, Preset::MapElites | Preset::MapElitesLine | Preset::Auto);
         if ranks && !is_given("algorithm.restart") {
             config.algorithm.restart = Some(paper.restart);
         }

@@ -99,10 +99,10 @@ fn a_comparison_writes_a_table_and_keeps_finished_trials() {
     let first = lab.call(&flags);
     assert_eq!(first.code, Some(0), "{}", first.stderr);
     let table = fs::read_to_string(lab.path("all/comparison.md")).unwrap();
-    for name in ["map_elites", "map_elites_line", "cma_me", "cma_mae", "cma_mega", "cma_maega"] {
+    for name in ["map_elites", "map_elites_line", "cma_me", "cma_mae", "cma_mega", "cma_maega", "auto"] {
         assert!(table.contains(&format!("| {name} | ")), "{table}");
     }
-    assert_eq!(fs::read_to_string(lab.path("all/comparison.csv")).unwrap().lines().count(), 7);
+    assert_eq!(fs::read_to_string(lab.path("all/comparison.csv")).unwrap().lines().count(), 8);
     let manifest = lab.path("all/cma_mae-seed1/manifest.json");
     let before = fs::metadata(&manifest).unwrap().modified().unwrap();
     assert_eq!(lab.call(&flags).code, Some(0));

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use luminary_domains::Domain;
-use luminary_run::config::{Idle, Override, RunConfig, Source};
+use luminary_run::config::{ChosenOverIssue, Idle, Override, RunConfig, Source};
 use luminary_run::folder::MANIFEST;
 
 use crate::args::ConfigArgs;
@@ -50,6 +50,8 @@ pub(crate) struct Settings {
     pub(crate) out: Option<String>,
     /// What was given and changes nothing.
     pub(crate) notes: Vec<Idle>,
+    /// What suits the workers of its program, if nobody says what it is to be.
+    pub(crate) over_issue: Option<ChosenOverIssue>,
 }
 
 impl Settings {
@@ -71,7 +73,8 @@ pub(crate) fn read_settings(args: &ConfigArgs) -> Result<Settings, Failure> {
     read_source(path.as_deref(), args, |source, overrides| {
         let config = RunConfig::read(source, overrides)?;
         let notes = config.without_effect(source, overrides)?;
-        Ok(Settings { config, out: RunConfig::read_out(source, overrides)?, notes })
+        let over_issue = config.choose_over_issue(source, overrides)?;
+        Ok(Settings { config, out: RunConfig::read_out(source, overrides)?, notes, over_issue })
     })
 }
 

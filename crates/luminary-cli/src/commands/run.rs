@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use luminary::scheduler::Order;
 use luminary_run::RunError;
-use luminary_run::config::{Override, RunConfig};
+use luminary_run::config::{ChosenOverIssue, Override, RunConfig};
 use luminary_run::disk::Disk;
 use luminary_run::driver::{ResumeOptions, Run};
 #[cfg(unix)]
@@ -36,10 +37,29 @@ pub(crate) fn run(args: &RunArgs) -> Outcome {
     let settings = read_settings(&args.config)?;
     let speech = Speech::of_flag(args.quiet);
     settings.tell(speech);
-    let config = settings.config;
+    let mut config = settings.config;
+    if let Some(ChosenOverIssue { over_issue, .. }) = settings.over_issue {
+        config.run.order = Order::Completion { over_issue };
+    }
+    tell_of_order(&config, settings.over_issue, speech);
     let named = args.out.clone().or_else(|| settings.out.map(PathBuf::from));
     let view = if args.serve { LiveView::On } else { LiveView::Off };
     start(&named.unwrap_or_else(|| folder_for(&config)), config, view, speech)
+}
+
+/// Tells what completion order comes to, where that is not what everybody expects.
+fn tell_of_order(config: &RunConfig, chosen: Option<ChosenOverIssue>, speech: Speech) {
+    if speech.is_quiet() || config.run.order == Order::Rows {
+        return;
+    }
+    if let Some(chosen) = chosen {
+        eprintln!("note: {chosen}");
+    }
+    if !config.problem.is_program() {
+        eprintln!(
+            "note: a problem in this process is evaluated an iteration at a time, in which completion order gains no time"
+        );
+    }
 }
 
 /// A new folder under runs/ that is named after the run.

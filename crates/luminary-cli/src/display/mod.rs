@@ -12,6 +12,7 @@ mod trials;
 
 use std::io::{IsTerminal, stderr};
 
+use luminary::scheduler::Order;
 use luminary_run::driver::{Note, Run, Watch};
 use luminary_run::stop::StopFlag;
 
@@ -46,8 +47,9 @@ impl Speech {
 /// The display that suits the terminal and the user's wish.
 pub fn choose(run: &Run, stop: &StopFlag, speech: Speech) -> Box<dyn Watch> {
     let config = run.config();
+    let order = if config.run.order == Order::Rows { "" } else { ", in completion order" };
     let title = format!(
-        "{} on {}, seed {}, {} iterations of {} evaluations",
+        "{} on {}, seed {}, {} iterations of {} evaluations{order}",
         config.algorithm.preset,
         config.problem.title(),
         config.run.seed,

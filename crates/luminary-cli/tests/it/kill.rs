@@ -78,7 +78,7 @@ fn one_signal_finishes_the_iteration_saves_and_says_how_to_go_on() {
         lab.wait_for(&format!("{name}/metrics.jsonl"));
         signal(&child, name);
         let answer = Answer::of(child.wait_with_output().unwrap());
-        let answer = answer.fails(130, &["finishing the iteration", &format!("luminary resume {name}")]);
+        let answer = answer.fails(130, &["finishing what is under way", &format!("luminary resume {name}")]);
         assert_eq!(answer.stdout, "");
         let figures = lab.show(name);
         assert_eq!(figures["status"], "interrupted");
@@ -104,7 +104,7 @@ fn the_third_signal_ends_a_process_that_cannot_save_and_the_run_goes_on_from_its
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
     let mut wait_for = |text: &str| lines.find(|line| line.contains(text)).unwrap_or_else(|| panic!("never {text}"));
     signal(&child, "INT");
-    wait_for("finishing the iteration, then saving (again: save at once)");
+    wait_for("finishing what is under way, then saving (again: save at once)");
     signal(&child, "INT");
     wait_for("saving at once (again: stop without saving)");
     assert!(child.try_wait().unwrap().is_none(), "saving hangs");

@@ -3,6 +3,8 @@
 mod support;
 mod archives;
 mod by_hand;
+#[cfg(unix)]
+mod completion;
 mod configs;
 #[cfg(unix)]
 mod crowd;

@@ -12,7 +12,7 @@ use super::error::Fault;
 use super::names::{RankerName, StrategyName};
 use super::problem::Defaults;
 use super::setting::{Section, Setting};
-use super::{AlgorithmSettings, BoundsSettings, ProblemConfig};
+use super::{AlgorithmSettings, BoundsSettings, Jacobians, ProblemConfig};
 
 /// Reads the section; what it leaves open follows from the problem.
 pub(super) fn read(
@@ -29,10 +29,12 @@ pub(super) fn read(
     let strategies = StrategyName::ALL.map(|strategy| (strategy.name(), strategy));
     let selections = [("mu", Selection::Mu), ("filter", Selection::Filter)];
     let optional = |section: &mut Section, key| take_if_it_applies(section, key, preset);
+    let jacobians = section.take("jacobians").map(|setting| read_jacobians(&setting, preset)).transpose()?;
     // A strategy needs a better half to learn from; a gradient emitter spends one evaluation on the gradient.
     let smallest_batch = match preset {
         Preset::MapElites | Preset::MapElitesLine => 1,
         Preset::CmaMega | Preset::CmaMaega => 3,
+        Preset::Auto if jacobians == Some(Jacobians::Given) => 3,
         _ => 2,
     };
     let sigma = section.take("sigma");
@@ -56,12 +58,28 @@ pub(super) fn read(
         strategy: optional(section, "strategy")?
             .map_or(Ok(default_strategy(preset, dim)), |setting| setting.choice(&strategies))?,
         gradient: read_gradient(section, defaults.eta)?,
+        jacobians,
         ranker: optional(section, "ranker")?.map(|setting| setting.choice(&RankerName::choices())).transpose()?,
         selection: optional(section, "selection")?.map(|setting| setting.choice(&selections)).transpose()?,
         restart: optional(section, "restart")?.map(read_restart).transpose()?,
         bounds,
         bandit: section.take("bandit").map(|setting| read_bandit(setting, emitters)).transpose()?,
     })
+}
+
+/// Only the automatic preset can have its Jacobians from either: the names of the others say where they are from. For those
+/// without gradients it changes nothing, so that studies can compare both.
+fn read_jacobians(setting: &Setting, preset: Preset) -> Result<Jacobians, Fault> {
+    let sources = [("given", Jacobians::Given), ("estimated", Jacobians::Estimated)];
+    match setting.choice(&sources)? {
+        Jacobians::Estimated if preset.needs_gradients() => {
+            Err(setting.fault(&format!("\"given\" for {preset}; cma_maega_df estimates them")))
+        }
+        Jacobians::Given if preset == Preset::CmaMaegaDf => {
+            Err(setting.fault(&format!("\"estimated\" for {preset}; cma_maega takes those of the problem")))
+        }
+        source => Ok(source),
+    }
 }
 
 /// The automatic preset knows better than a full covariance matrix for many components.

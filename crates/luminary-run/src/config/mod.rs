@@ -60,13 +60,14 @@ pub use effect::Idle;
 pub use error::{ConfigFileError, Mistake};
 pub use goal::Goal;
 pub use names::{RankerName, StrategyName};
+pub use over_issue::ChosenOverIssue;
 pub use render::RenderConfig;
 pub use resolve::{MAX_THREADS, check_threads};
 pub use template::template;
 pub use tree::{Override, Source};
 
 use crate::error::RunError;
-use crate::evaluate::{Evaluator, Place};
+use crate::evaluate::{Evaluation, Evaluator, Place, Pool};
 #[cfg(unix)]
 use crate::external::ExternalConfig;
 #[cfg(unix)]
@@ -223,6 +224,9 @@ pub struct AlgorithmSettings {
     pub strategy: StrategyName,
     /// How gradient emitters step.
     pub gradient: GradientConfig,
+    /// Where the Jacobians of gradient emitters come from, if not from where the preset takes them.
+    #[serde(default)]
+    pub jacobians: Option<Jacobians>,
     /// The ranker, if not the preset's.
     pub ranker: Option<RankerConfig>,
     /// The selection, if not the preset's.
@@ -236,7 +240,25 @@ pub struct AlgorithmSettings {
     pub bandit: Option<BanditConfig>,
 }
 
+/// Where Jacobians of objective and measures come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Jacobians {
+    /// From the problem.
+    Given,
+    /// From differences between evaluations.
+    Estimated,
+}
+
 impl AlgorithmSettings {
+    /// Whether the problem must give Jacobians.
+    pub fn needs_jacobians(&self) -> bool {
+        match self.preset {
+            Preset::Auto => self.jacobians == Some(Jacobians::Given),
+            preset => preset.needs_gradients(),
+        }
+    }
+
     /// Evaluations an iteration makes.
     pub fn evaluations_per_iteration(&self) -> u64 {
         let n_active = self.bandit.map_or(self.emitters, |bandit| bandit.n_active);
@@ -350,6 +372,22 @@ impl RunConfig {
     pub fn goal(&self) -> Goal {
         self.problem.goal()
     }
+
+    /// Who evaluates a run in this place: the workers of a program ticket by ticket in completion order, and everybody else
+    /// an iteration at a time. Nobody waits for anybody in this process, so there completion order would gain no time.
+    ///
+    /// # Errors
+    /// As [`evaluator_at`](ProblemConfig::evaluator_at).
+    pub(crate) fn evaluation_at(&self, place: &Place) -> Result<Evaluation, RunError> {
+        let pool = match self.run.order {
+            Order::Completion { .. } => self.problem.pool_at(place)?,
+            Order::Rows => None,
+        };
+        pool.map_or_else(
+            || self.problem.evaluator_at(place).map(Evaluation::InBatches),
+            |pool| Ok(Evaluation::ByTicket(pool)),
+        )
+    }
 }
 
 impl ProblemConfig {
@@ -400,6 +438,15 @@ impl ProblemConfig {
         }
     }
 
+    /// Rows that the workers of its program have at the same time in completion order, if a program evaluates it.
+    pub(crate) fn n_rows_out(&self) -> Option<u64> {
+        match self {
+            #[cfg(unix)]
+            Self::External { evaluator, .. } => Some(evaluator.n_tickets_out() as u64),
+            Self::Domain { .. } | Self::Custom { .. } => None,
+        }
+    }
+
     /// Like [`evaluator`](Self::evaluator), for a run: programs work in its folder and leave their failures there.
     ///
     /// # Errors
@@ -411,6 +458,20 @@ impl ProblemConfig {
                 Ok(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal, Some(place))?))
             }
             Self::Domain { .. } | Self::Custom { .. } => self.evaluator(),
+        }
+    }
+
+    /// The workers of its program, if there is one, for a run whose rows are handed over one by one.
+    ///
+    /// # Errors
+    /// A program that does not start.
+    pub(crate) fn pool_at(&self, place: &Place) -> Result<Option<Box<dyn Pool>>, RunError> {
+        match self {
+            #[cfg(unix)]
+            Self::External { evaluator, goal, .. } => {
+                Ok(Some(Box::new(ExternalBatch::start(evaluator, self.spec()?, *goal, Some(place))?)))
+            }
+            Self::Domain { .. } | Self::Custom { .. } => Ok(None),
         }
     }
 

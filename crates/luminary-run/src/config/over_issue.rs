@@ -1,5 +1,7 @@
 //! How many rows beyond those that they learn from emitters draw in completion order, from the number of workers.
 
+use std::fmt;
+
 use luminary::preset::Preset;
 use luminary::scheduler::Order;
 use luminary::strategy::MAX_BATCH_SIZE;
@@ -16,7 +18,44 @@ const FACTOR: f64 = 1.25;
 /// As much as the setting takes.
 const MOST: f64 = 16.0;
 
+/// An over-issue that nobody gave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChosenOverIssue {
+    /// Rows out at the same time, for which it was chosen.
+    pub n_rows_out: u64,
+    /// How many times the rows that they learn from emitters draw.
+    pub over_issue: f64,
+}
+
+impl fmt::Display for ChosenOverIssue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { n_rows_out, over_issue } = self;
+        write!(
+            f,
+            "{n_rows_out} rows out at the same time are many for these emitters: they draw {over_issue} times the rows that \
+             they learn from (over_issue)"
+        )
+    }
+}
+
 impl RunConfig {
+    /// The over-issue that suits the workers of its program, if it is more than none; nothing if the file or the settings on
+    /// top of it say by themselves what it is.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), for what concerns this setting.
+    pub fn choose_over_issue(
+        &self,
+        source: Option<Source<'_>>,
+        overrides: &[Override],
+    ) -> Result<Option<ChosenOverIssue>, ConfigFileError> {
+        let Some(n_rows_out) = self.problem.n_rows_out() else { return Ok(None) };
+        if Self::gives_over_issue(source, overrides)? {
+            return Ok(None);
+        }
+        Ok(self.over_issue_for(n_rows_out).map(|over_issue| ChosenOverIssue { n_rows_out, over_issue }))
+    }
+
     /// The over-issue that suits this many rows on their way at the same time, if it is more than none.
     ///
     /// Emitters that only vary elites never run out of rows, and rows order waits for every row.
@@ -68,6 +107,27 @@ mod tests {
         let largest = MAX_BATCH_SIZE.to_string();
         let huge = config(&[("algorithm.emitters", "1"), ("algorithm.batch_size", largest.as_str())]);
         assert_eq!(huge.over_issue_for(u64::MAX), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_run_of_a_program_takes_what_suits_its_workers_unless_it_was_said() {
+        let text = "[problem]\nn = 2\nmeasures = [[0.0, 1.0]]\n[evaluator]\ncommand = ['x']\nworkers = 64\n\
+                    [algorithm]\nemitters = 15\nbatch_size = 36\n[run]\norder = 'completion'\n";
+        let read = |text: &str| {
+            let source = Some(Source::new("any.toml", text));
+            RunConfig::read(source, &[]).unwrap().choose_over_issue(source, &[]).unwrap()
+        };
+        let chosen = read(text).unwrap();
+        assert_eq!(chosen, ChosenOverIssue { n_rows_out: 64, over_issue: 1.25 });
+        assert_eq!(
+            chosen.to_string(),
+            "64 rows out at the same time are many for these emitters: they draw 1.25 times the rows that they learn from \
+             (over_issue)"
+        );
+        assert_eq!(read(&format!("{text}over_issue = 1.0\n")), None);
+        assert_eq!(read(&text.replace("workers = 64", "workers = 8")), None);
+        assert_eq!(read(&text.replace("'completion'", "'rows'")), None);
     }
 
     #[test]

@@ -74,6 +74,9 @@ impl RunConfig {
             resolution: vec![1; spec.measure_dim()],
             ..algorithm.preset.for_problem(spec)
         };
+        if algorithm.needs_jacobians() {
+            preset.gradients = Gradients::Given;
+        }
         if let (Gradients::Estimated(estimate), Some(bounds)) = (&mut preset.gradients, &algorithm.bounds) {
             estimate.length = estimate.length.min(SHARE_OF_BOUNDS * bounds.narrowest());
         }

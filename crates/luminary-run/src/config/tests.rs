@@ -89,6 +89,37 @@ fn the_automatic_preset_tries_step_sizes_only_where_none_is_given() {
     assert_eq!(old.algorithm.step_sizes, StepSizes::Sigma, "a run of before goes on as it began");
 }
 
+#[test]
+fn the_automatic_preset_takes_jacobians_from_either_and_others_from_where_their_name_says() {
+    let read = |preset: &str, source: &str| {
+        let text = format!(
+            "problem = {{ domain = 'arm', n = 3 }}\nalgorithm = {{ preset = '{preset}', jacobians = '{source}' }}"
+        );
+        RunConfig::read(Some(Source::new("any.toml", &text)), &[]).map_err(|error| error.to_string())
+    };
+    let asks_for_gradients = |preset: &str, source: &str| {
+        let config = read(preset, source).unwrap();
+        let scheduler = config.scheduler(&config.problem.spec().unwrap()).build().unwrap();
+        assert_eq!(scheduler.needs_gradients(), config.algorithm.needs_jacobians(), "{preset} {source}");
+        config.algorithm.needs_jacobians()
+    };
+    for (preset, source, given) in [
+        ("auto", "given", true),
+        ("auto", "estimated", false),
+        ("cma_maega", "given", true),
+        ("cma_mae", "given", false),
+    ] {
+        assert_eq!(asks_for_gradients(preset, source), given, "{preset} {source}");
+    }
+    assert!(read("auto", "given").unwrap().reasons().iter().any(|reason| reason == "the problem gives gradients"));
+    for (preset, source, instead) in [("cma_mega", "estimated", "cma_maega_df"), ("cma_maega_df", "given", "cma_maega")]
+    {
+        let message = read(preset, source).unwrap_err();
+        assert!(message.contains(instead) && message.contains("algorithm.jacobians"), "{message}");
+    }
+    assert!(read("auto", "guessed").unwrap_err().contains("\"given\""));
+}
+
 #[cfg(unix)]
 #[test]
 fn costs_are_turned_round_inside_the_engine_only() {

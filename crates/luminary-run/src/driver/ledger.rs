@@ -126,9 +126,19 @@ impl Ledger {
         self.pages().durations.note(seconds, n_rows);
     }
 
+    /// Counts evaluations that somebody else has measured.
+    pub(super) fn note_durations(&self, durations: &Durations) {
+        self.pages().durations.add(durations);
+    }
+
     /// The log of rows without a value.
     pub fn failures(&self) -> &FailureLog {
         &self.failures
+    }
+
+    /// What the evaluator has to say.
+    pub(super) fn add_notes(&self, notes: Vec<String>) {
+        self.pages().notes.extend(notes);
     }
 
     /// What the evaluator had to say since the last call.
@@ -235,7 +245,7 @@ impl Evaluate for Watched<'_> {
         let evaluated = self.evaluator.evaluate(request, results);
         let seconds = start.elapsed().as_secs_f64();
         let notes = self.evaluator.take_notes();
-        self.ledger.pages().notes.extend(notes);
+        self.ledger.add_notes(notes);
         self.ledger.enter_durations(seconds, request.n_rows as u64);
         evaluated?;
         let entered = self.ledger.enter(&self.spec, request, results);

@@ -7,6 +7,7 @@ mod memoir;
 mod recorder;
 mod restore;
 mod results;
+mod tickets;
 mod told;
 
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use luminary::scheduler::{self, Scheduler, Threads};
 use crate::config::{ProblemConfig, RunConfig, check_threads};
 use crate::disk::Disk;
 use crate::error::RunError;
-use crate::evaluate::{Evaluator, Place};
+use crate::evaluate::{Evaluation, Evaluator, Place, Pool};
 use crate::export;
 #[cfg(unix)]
 use crate::external::Crew;
@@ -126,7 +127,7 @@ pub struct Run {
     iteration_saved: u64,
     replayed: Vec<MetricsRow>,
     notes: Vec<Note>,
-    evaluator: Option<Evaluator>,
+    evaluation: Option<Evaluation>,
     place: Place,
 }
 
@@ -162,9 +163,9 @@ impl Run {
         let scheduler = begin_watched(&config, start.as_ref(), progress)?;
         let place = Place::on(disk.clone(), path);
         // A program that does not start must not leave a run behind.
-        let evaluator = match &config.problem {
+        let evaluation = match &config.problem {
             ProblemConfig::Custom { .. } => None,
-            problem => Some(problem.evaluator_at(&place)?),
+            _ => Some(config.evaluation_at(&place)?),
         };
         let folder = RunFolder::create_on(disk, path, &Manifest::new(config.clone()))?;
         if let Some(start) = &start {
@@ -179,7 +180,7 @@ impl Run {
             iteration_saved: 0,
             replayed: Vec::new(),
             notes: Vec::new(),
-            evaluator,
+            evaluation,
             place,
         })
     }
@@ -240,7 +241,7 @@ impl Run {
             iteration_saved,
             replayed,
             notes: damaged.into_iter().map(Note::DamagedCheckpoint).collect(),
-            evaluator: None,
+            evaluation: None,
             place,
         })
     }
@@ -266,24 +267,49 @@ impl Run {
     /// When evaluation fails or the folder cannot be written. Unless it is the folder that failed, checkpoint, archives
     /// and summary are those of the last iteration that was told, and the run can go on from there.
     pub fn execute(mut self, stop: &StopFlag, watch: &mut dyn Watch) -> Result<Summary, RunError> {
-        let evaluator = match self.evaluator.take() {
-            Some(evaluator) => evaluator,
-            None => self.config.problem.evaluator_at(&self.place)?,
+        let evaluation = match self.evaluation.take() {
+            Some(evaluation) => evaluation,
+            None => self.config.evaluation_at(&self.place)?,
         };
-        self.execute_with(evaluator, stop, watch)
+        self.execute_by(evaluation, stop, watch)
     }
 
     /// Like [`execute`](Self::execute), with an evaluator of your own.
+    ///
+    /// # Errors
+    /// As there.
     pub fn execute_with(
-        mut self,
+        self,
         evaluator: Evaluator,
+        stop: &StopFlag,
+        watch: &mut dyn Watch,
+    ) -> Result<Summary, RunError> {
+        self.execute_by(Evaluation::InBatches(evaluator), stop, watch)
+    }
+
+    /// Like [`execute`](Self::execute), with workers of your own, who get ticket after ticket.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn execute_by_ticket(
+        self,
+        pool: Box<dyn Pool>,
+        stop: &StopFlag,
+        watch: &mut dyn Watch,
+    ) -> Result<Summary, RunError> {
+        self.execute_by(Evaluation::ByTicket(pool), stop, watch)
+    }
+
+    fn execute_by(
+        mut self,
+        evaluation: Evaluation,
         stop: &StopFlag,
         watch: &mut dyn Watch,
     ) -> Result<Summary, RunError> {
         self.notes.drain(..).for_each(|note| watch.note(&note));
         self.folder.remove(SUMMARY)?;
         self.folder.set_state(&State::Running)?;
-        let ended = self.execute_in_folder(evaluator, stop, watch);
+        let ended = self.execute_in_folder(evaluation, stop, watch);
         if let Err(error) = &ended {
             // Whatever went wrong counts; if this cannot be written either, the run counts as interrupted.
             self.folder.set_state(&State::Failed { cause: error.to_string() }).ok();
@@ -293,7 +319,7 @@ impl Run {
 
     fn execute_in_folder(
         &mut self,
-        mut evaluator: Evaluator,
+        mut evaluation: Evaluation,
         stop: &StopFlag,
         watch: &mut dyn Watch,
     ) -> Result<Summary, RunError> {
@@ -307,7 +333,10 @@ impl Run {
         let desk = Desk::new(&self.folder, ledger.clone(), watch);
         let mut recorder =
             Recorder::new(&self.config, &self.folder, log, ledger, iteration, self.seconds_before, stop, &desk);
-        if let Some(flag) = evaluator.interrupt_flag() {
+        if let Evaluation::ByTicket(_) = evaluation {
+            recorder.keep_journal(&mut self.scheduler)?;
+        }
+        if let Some(flag) = evaluation.interrupt_flag() {
             stop.interrupt(flag);
         }
         let threads = self.config.run.threads;
@@ -320,12 +349,12 @@ impl Run {
             scope.spawn(move || desk.listen(news, &is_running));
             if threads <= 1 {
                 scheduler.set_threads(Threads::One);
-                return drive(scheduler, evaluator.as_mut(), &mut recorder);
+                return drive(scheduler, &mut evaluation, &mut recorder);
             }
             scheduler.set_threads(Threads::Pool);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let pool = pool.map_err(|error| RunError::Threads { threads, message: error.to_string() })?;
-            pool.install(|| drive(scheduler, evaluator.as_mut(), &mut recorder))
+            pool.install(|| drive(scheduler, &mut evaluation, &mut recorder))
         });
         let failure = match outcome {
             Ok(()) | Err(RunError::Evaluate(EvaluateError::Stopped)) => None,
@@ -367,17 +396,30 @@ fn move_workers(problem: &mut ProblemConfig, crew: Crew) -> Result<(), RunError>
 /// The loop itself.
 fn drive(
     scheduler: &mut Scheduler,
+    evaluation: &mut Evaluation,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<(), RunError> {
+    let ended = match evaluation {
+        Evaluation::InBatches(evaluator) => drive_batches(scheduler, evaluator.as_mut(), recorder),
+        Evaluation::ByTicket(pool) => tickets::drive(scheduler, pool.as_mut(), recorder),
+    };
+    recorder.record_notes()?;
+    recorder.check_failure_log()?;
+    ended?;
+    recorder.error.take().map_or(Ok(()), Err)
+}
+
+/// Asks for whole iterations, one after the other.
+fn drive_batches(
+    scheduler: &mut Scheduler,
     evaluator: &mut (dyn Evaluate + Send),
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), RunError> {
     let n_iterations = recorder.config.run.iterations.saturating_sub(scheduler.iterations());
     let ledger = recorder.ledger.clone();
     let ended = scheduler.run_with(&mut ledger.watch(evaluator), n_iterations, recorder);
-    recorder.record_notes()?;
-    recorder.check_failure_log()?;
     ended.map_err(|error| match error {
         scheduler::RunError::Call(source) => RunError::Call { iteration: scheduler.iterations(), source },
         scheduler::RunError::Evaluate(error) => RunError::Evaluate(error),
-    })?;
-    recorder.error.take().map_or(Ok(()), Err)
+    })
 }

@@ -1,4 +1,5 @@
-//! What happens after each iteration: metrics, checkpoints, display, and the look at the stop flag.
+//! What happens after each iteration: metrics, checkpoints, display, and the look at the stop flag. Calls about tickets are
+//! entered in the journal when they are made.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -6,15 +7,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use luminary::archive::Acceptance;
-use luminary::scheduler::{Observer, Scheduler};
+use luminary::scheduler::{Call, Observer, Scheduler};
 
 use super::broadcast::{Broadcast, Moment, Wish};
 use super::desk::Desk;
 use super::{Ledger, Note, Progress};
 use crate::config::RunConfig;
 use crate::error::RunError;
-use crate::folder::{CheckpointMeta, METRICS, MetricsLog, MetricsRow, Origin, RunFolder};
-use crate::stop::StopFlag;
+use crate::folder::{CheckpointMeta, JOURNAL, Journal, METRICS, MetricsLog, MetricsRow, Origin, RunFolder};
+use crate::stop::{StopFlag, StopLevel};
 
 /// Records a run. Checkpoints are compressed and written by another thread while the run goes on.
 pub(super) struct Recorder<'a, 'w> {
@@ -22,12 +23,16 @@ pub(super) struct Recorder<'a, 'w> {
     folder: &'a RunFolder,
     log: MetricsLog,
     log_path: PathBuf,
+    /// There if rows are told by their tickets.
+    journal: Option<Journal>,
     pub(super) ledger: Ledger,
     started: Instant,
     first_iteration: u64,
     last_iteration: u64,
     seconds_before: f64,
     last_checkpoint: Instant,
+    /// Calls about tickets that are in it.
+    n_calls_saved: u64,
     pending: Option<JoinHandle<Result<(), RunError>>>,
     stop: &'a StopFlag,
     desk: &'a Desk<'w>,
@@ -74,17 +79,73 @@ impl<'a, 'w> Recorder<'a, 'w> {
             folder,
             log,
             log_path: folder.file(METRICS),
+            journal: None,
             ledger,
             started: Instant::now(),
             first_iteration: iteration,
             last_iteration: iteration,
             seconds_before: seconds,
             last_checkpoint: Instant::now(),
+            n_calls_saved: 0,
             pending: None,
             stop,
             desk,
             broadcast: Broadcast::default(),
             error: None,
+        }
+    }
+
+    /// Keeps a journal of calls about tickets from now on.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(super) fn keep_journal(&mut self, scheduler: &mut Scheduler) -> Result<(), RunError> {
+        self.journal = Some(Journal::open_on(self.folder.disk(), &self.folder.file(JOURNAL), scheduler)?);
+        self.n_calls_saved = scheduler.n_calls();
+        Ok(())
+    }
+
+    /// Enters a call that the engine has just made.
+    ///
+    /// # Errors
+    /// When the journal cannot be written: the run must end then, because what it does from now on would be lost.
+    pub(super) fn enter(&mut self, scheduler: &Scheduler, call: Call) -> Result<(), RunError> {
+        self.ledger.note_call(scheduler.archive().measure_bounds(), &call);
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let appended = journal.append(scheduler.n_calls(), call);
+        appended.map_err(RunError::io("append to", &self.folder.file(JOURNAL)))
+    }
+
+    /// How soon the run should stop.
+    pub(super) fn stop_level(&self) -> StopLevel {
+        self.stop.level()
+    }
+
+    /// What there is to do in the middle of an iteration, which may take hours: notes, checkpoints by time, and a look at
+    /// those who watch.
+    ///
+    /// # Errors
+    /// When the folder cannot be written, or is not there any more.
+    pub(super) fn tick(&mut self, scheduler: &Scheduler) -> Result<(), RunError> {
+        self.record_notes()?;
+        self.check_failure_log()?;
+        let now = Instant::now();
+        if self.is_checkpoint_due(now) && scheduler.n_calls() > self.n_calls_saved {
+            self.start_checkpoint(scheduler)?;
+        }
+        self.look_at_watchers(now, scheduler);
+        Ok(())
+    }
+
+    fn is_checkpoint_due(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.last_checkpoint).as_secs_f64() >= self.config.run.checkpoint_seconds
+    }
+
+    fn look_at_watchers(&mut self, now: Instant, scheduler: &Scheduler) {
+        let seconds = self.seconds();
+        let moment = Moment { scheduler, ledger: &self.ledger, seconds };
+        if self.broadcast.look(now, self.folder, &moment) == Wish::Stop {
+            self.stop.request();
         }
     }
 
@@ -104,7 +165,7 @@ impl<'a, 'w> Recorder<'a, 'w> {
             let appended = self.log.append(&MetricsRow::of(scheduler, self.config.goal(), seconds, Some(&seen)));
             appended.map_err(RunError::io("append to", &self.log_path))?;
         }
-        let by_time = (now - self.last_checkpoint).as_secs_f64() >= run.checkpoint_seconds;
+        let by_time = self.is_checkpoint_due(now);
         let by_iterations = run.checkpoint_iterations.is_some_and(has_passed);
         // The last state is saved by the driver, with the archives.
         if (by_time || by_iterations) && !is_last {
@@ -113,10 +174,7 @@ impl<'a, 'w> Recorder<'a, 'w> {
         if before == 0 {
             self.note_if_nothing_accepted(scheduler);
         }
-        let moment = Moment { scheduler, ledger: &self.ledger, seconds };
-        if self.broadcast.look(now, self.folder, &moment) == Wish::Stop {
-            self.stop.request();
-        }
+        self.look_at_watchers(now, scheduler);
         self.desk.iteration(&Progress {
             scheduler,
             iterations_wanted: run.iterations,
@@ -127,14 +185,19 @@ impl<'a, 'w> Recorder<'a, 'w> {
         Ok(())
     }
 
-    /// Takes a snapshot and hands it to another thread, after the one before has been written.
+    /// Takes a snapshot and hands it to another thread, after the one before has been written. What the journal has until
+    /// then is on disk before, so that no call of it is missing between two checkpoints.
     ///
     /// # Errors
-    /// When the folder is not there any more; a checkpoint that cannot be written for other reasons is tried again.
+    /// When the folder is not there any more, or the journal cannot be written; a checkpoint that cannot be written for other reasons is tried again.
     pub(super) fn start_checkpoint(&mut self, scheduler: &Scheduler) -> Result<(), RunError> {
         self.wait_for_checkpoint();
         self.folder.check_in_place()?;
+        if let Some(journal) = &self.journal {
+            journal.sync().map_err(RunError::io("sync", &self.folder.file(JOURNAL)))?;
+        }
         self.last_checkpoint = Instant::now();
+        self.n_calls_saved = scheduler.n_calls();
         let meta = CheckpointMeta { iteration: scheduler.iterations(), seconds: self.seconds() };
         let state = scheduler.to_checkpoint()?;
         let log = self.log.handle().map_err(RunError::io("open", &self.log_path))?;

@@ -1,16 +1,19 @@
-//! One batch under way: what is still to be evaluated, what has been, and what to do about failures.
+//! Rows under way, a whole batch of them or tickets that come one by one: what is still to be evaluated, what became of the
+//! others, and what to do about failures.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
+
+use luminary::scheduler::TicketKind;
 
 use super::config::{ExternalConfig, OnFailure, Shape};
 use super::error::ExternalError;
-use super::report::{EvaluationReport, Fault, HostEvent, Listener, RowFailure, WorkerEvent};
+use super::report::{EvaluationReport, Fault, HostEvent, Listener, RowFailure, RowValues, WorkerEvent};
 use super::wire::{Answer, Wanted};
-use crate::load::Load;
 use crate::patience::Patience;
 
-/// Rows that are evaluated together.
+/// Rows of one kind that are evaluated together.
 #[derive(Debug, PartialEq)]
 pub(super) struct Job {
     pub(super) rows: Vec<usize>,
@@ -18,35 +21,57 @@ pub(super) struct Job {
     pub(super) alone: bool,
 }
 
-/// The buffers of a batch, row by row.
-pub(super) struct Buffers<'a> {
-    pub(super) solutions: &'a [f64],
-    /// For evaluations that use chance, if there are any.
-    pub(super) seeds: Option<&'a [u64]>,
-    pub(super) objectives: &'a mut [f64],
-    pub(super) measures: &'a mut [f64],
-    pub(super) extras: &'a mut [f64],
-    pub(super) jacobians: Option<&'a mut [f64]>,
+impl Job {
+    pub(super) fn first_row(&self) -> usize {
+        self.rows[0]
+    }
 }
 
-/// A batch under way. Every row is in the queue, with a worker, or settled.
-pub(super) struct Batch<'a> {
-    config: &'a ExternalConfig,
+/// A row that is not settled.
+#[derive(Debug)]
+pub(super) struct Row {
+    solution: Vec<f64>,
+    /// For evaluations that use chance, if they are given one.
+    seed: Option<u64>,
+    kind: TicketKind,
+    /// How often it has failed by itself.
+    failed_attempts: usize,
+}
+
+impl Row {
+    pub(super) fn new(solution: Vec<f64>, seed: Option<u64>, kind: TicketKind) -> Self {
+        Self { solution, seed, kind, failed_attempts: 0 }
+    }
+}
+
+/// What has happened and nobody has heard of yet.
+#[derive(Debug)]
+enum News {
+    /// A row is settled: objective, measures, extras and, if asked for, the Jacobian.
+    Done {
+        row: usize,
+        values: Vec<f64>,
+    },
+    /// A row has failed for good.
+    Failed(RowFailure),
+    Host(HostEvent),
+}
+
+/// Rows under way. Each is in the queue or with a worker until it is settled, and known by its number.
+pub(super) struct Batch {
+    config: Arc<ExternalConfig>,
     shape: Shape,
-    buffers: Buffers<'a>,
+    rows: BTreeMap<usize, Row>,
     queue: VecDeque<Job>,
-    /// How often each row has failed by itself.
-    failed_attempts: Vec<usize>,
-    n_open: usize,
     in_a_row: InARow,
+    news: Vec<News>,
     report: EvaluationReport,
     fatal: Option<ExternalError>,
-    listener: &'a mut dyn Listener,
 }
 
 /// What went wrong since the last good evaluation, over all batches.
 #[derive(Clone, Debug)]
-pub(super) struct InARow {
+struct InARow {
     /// Worker failures.
     n_workers: usize,
     /// The fault of the first of them.
@@ -57,7 +82,7 @@ pub(super) struct InARow {
 
 impl InARow {
     /// Nothing has gone wrong yet.
-    pub(super) fn new(config: &ExternalConfig) -> Self {
+    fn new(config: &ExternalConfig) -> Self {
         Self { n_workers: 0, first_of_workers: None, rows: Patience::new(config.give_up_after) }
     }
 
@@ -68,97 +93,118 @@ impl InARow {
     }
 }
 
-impl<'a> Batch<'a> {
-    /// Cuts the rows into jobs, by the batch and the configuration only. All outputs are NaN until a row succeeds.
-    pub(super) fn new(
-        config: &'a ExternalConfig,
-        shape: Shape,
-        in_a_row: InARow,
-        buffers: Buffers<'a>,
-        listener: &'a mut dyn Listener,
-    ) -> Result<Self, ExternalError> {
-        let n_rows = buffers.objectives.len();
-        buffers.check_lengths(shape, config.extras.width())?;
-        let failed_attempts = vec![0; n_rows];
-        let report = EvaluationReport { n_rows, ..Default::default() };
-        let mut batch = Self {
+impl Batch {
+    /// No rows yet.
+    pub(super) fn new(config: Arc<ExternalConfig>, shape: Shape) -> Self {
+        let in_a_row = InARow::new(&config);
+        Self {
             config,
             shape,
-            buffers,
+            rows: BTreeMap::new(),
             queue: VecDeque::new(),
-            failed_attempts,
-            n_open: n_rows,
             in_a_row,
-            report,
+            news: Vec::new(),
+            report: EvaluationReport::default(),
             fatal: None,
-            listener,
-        };
-        batch.buffers.fill_with_nan();
-        let mut good_rows = Vec::with_capacity(n_rows);
-        for row in 0..n_rows {
-            match batch.solution(row).iter().position(|component| !component.is_finite()) {
-                None => good_rows.push(row),
-                Some(component) => batch.fail_row_for_good(row, Fault::BadSolution { component }, None),
-            }
         }
-        let jobs = good_rows.chunks(config.rows_in_request(n_rows));
-        batch.queue = jobs.map(|rows| Job { rows: rows.to_vec(), alone: false }).collect();
-        Ok(batch)
     }
 
-    /// The next job, if there is one and it fits.
-    pub(super) fn take_job(&mut self, fits: impl FnOnce(&Job) -> bool) -> Option<Job> {
-        self.queue.front().is_some_and(fits).then(|| self.queue.pop_front()).flatten()
+    /// Takes rows over and cuts them into requests of at most so many rows, all of one kind. Solutions that cannot be sent
+    /// fail at once.
+    pub(super) fn add(&mut self, rows: impl IntoIterator<Item = (usize, Row)>, rows_in_request: usize) {
+        let mut good_rows = Vec::new();
+        for (number, row) in rows {
+            let bad_component = row.solution.iter().position(|component| !component.is_finite());
+            let kind = row.kind;
+            self.rows.insert(number, row);
+            self.report.n_rows += 1;
+            match bad_component {
+                None => good_rows.push((number, kind)),
+                Some(component) => self.fail_row_for_good(number, Fault::BadSolution { component }, None),
+            }
+        }
+        for of_kind in good_rows.chunk_by(|(_, a), (_, b)| a == b) {
+            let jobs = of_kind.chunks(rows_in_request);
+            let numbers = |rows: &[(usize, TicketKind)]| rows.iter().map(|(number, _)| *number).collect();
+            self.queue.extend(jobs.map(|rows| Job { rows: numbers(rows), alone: false }));
+        }
+    }
+
+    /// The next job, if there is one.
+    pub(super) fn next_job(&self) -> Option<&Job> {
+        self.queue.front()
+    }
+
+    /// Takes the next job out of the queue.
+    pub(super) fn take_job(&mut self) -> Option<Job> {
+        self.queue.pop_front()
     }
 
     pub(super) fn solution(&self, row: usize) -> &[f64] {
-        &self.buffers.solutions[row * self.shape.solution_dim..][..self.shape.solution_dim]
+        &self.row(row).solution
     }
 
     pub(super) fn seed(&self, row: usize) -> Option<u64> {
-        self.buffers.seeds.map(|seeds| seeds[row])
+        self.row(row).seed
     }
 
-    pub(super) fn wants_jacobian(&self) -> bool {
-        self.buffers.jacobians.is_some()
+    /// What is asked for: the same of all rows of a job.
+    pub(super) fn kind(&self, row: usize) -> TicketKind {
+        self.row(row).kind
     }
 
-    /// What each row of an answer must hold.
-    pub(super) fn wanted(&self) -> Wanted<'a> {
-        Wanted { shape: self.shape, extras: &self.config.extras, jacobian: self.wants_jacobian() }
+    /// What the answer for a row must hold.
+    pub(super) fn wanted(&self, row: usize) -> Wanted<'_> {
+        let jacobian = self.kind(row) == TicketKind::Gradient;
+        Wanted { shape: self.shape, extras: &self.config.extras, jacobian }
+    }
+
+    fn row(&self, row: usize) -> &Row {
+        self.rows.get(&row).expect("a row with a worker or in the queue is not settled")
+    }
+
+    /// Rows that are not settled.
+    pub(super) fn n_open(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Rows that no worker has.
+    pub(super) fn n_queued(&self) -> usize {
+        self.queue.iter().map(|job| job.rows.len()).sum()
     }
 
     /// Whether rows are left to settle.
     pub(super) fn is_open(&self) -> bool {
-        self.n_open > 0 && self.fatal.is_none()
-    }
-
-    /// Rows, and how many of them are settled.
-    pub(super) fn counts(&self) -> (usize, usize) {
-        (self.report.n_rows, self.report.n_rows - self.n_open)
-    }
-
-    /// Rows without a value until now.
-    pub(super) fn failures(&self) -> &[RowFailure] {
-        &self.report.failures
-    }
-
-    /// Says how busy the workers are.
-    pub(super) fn tell_load(&mut self, load: &Load) {
-        self.listener.busy(load);
+        !self.rows.is_empty() && self.fatal.is_none()
     }
 
     pub(super) fn is_fatal(&self) -> bool {
         self.fatal.is_some()
     }
 
+    /// Tells somebody what has happened since the last call.
+    pub(super) fn tell_news(&mut self, listener: &mut dyn Listener) {
+        for news in self.news.drain(..) {
+            match news {
+                News::Failed(failure) => listener.row_failed(&failure),
+                News::Host(event) => listener.host_changed(&event),
+                News::Done { row, values } => {
+                    let (objective, rest) = values.split_first().expect("every row has an objective");
+                    let (measures, rest) = rest.split_at(self.shape.measure_dim);
+                    let (extras, jacobian) = rest.split_at(self.config.extras.width());
+                    listener.row_done(row, &RowValues { objective: *objective, measures, extras, jacobian });
+                }
+            }
+        }
+    }
+
     /// Takes an answer that has one verdict for each row of the job.
     pub(super) fn accept(&mut self, job: &Job, answer: &mut Answer) {
-        let stride = self.wanted().stride();
+        let stride = self.wanted(job.first_row()).stride();
         let rows = job.rows.iter().zip(answer.values.chunks_exact(stride)).zip(&mut answer.verdicts);
         for ((&row, values), verdict) in rows {
             match verdict.take() {
-                None => self.succeed(row, values),
+                None => self.succeed(row, values.to_vec()),
                 Some(fault) => self.fail_row(row, fault, None),
             }
         }
@@ -170,18 +216,10 @@ impl<'a> Batch<'a> {
     }
 
     /// Takes the values of a good row: objective, measures, extras and, if asked for, the Jacobian.
-    pub(super) fn succeed(&mut self, row: usize, values: &[f64]) {
-        let (objective, values) = values.split_first().expect("every row has an objective");
-        let (measures, values) = values.split_at(self.shape.measure_dim);
-        let (extras, jacobian) = values.split_at(self.config.extras.width());
-        self.buffers.objectives[row] = *objective;
-        self.buffers.measures[row * measures.len()..][..measures.len()].copy_from_slice(measures);
-        self.buffers.extras[row * extras.len()..][..extras.len()].copy_from_slice(extras);
-        if let Some(jacobians) = &mut self.buffers.jacobians {
-            jacobians[row * jacobian.len()..][..jacobian.len()].copy_from_slice(jacobian);
-        }
-        self.n_open -= 1;
+    pub(super) fn succeed(&mut self, row: usize, values: Vec<f64>) {
+        self.rows.remove(&row);
         self.in_a_row.note_value();
+        self.news.push(News::Done { row, values });
     }
 
     /// A worker has failed with these jobs in hand; it has to be replaced.
@@ -214,8 +252,8 @@ impl<'a> Batch<'a> {
 
     /// A host was lost or came back.
     pub(super) fn host_changed(&mut self, event: HostEvent) {
-        self.listener.host_changed(&event);
-        self.report.host_events.push(event);
+        self.report.host_events.push(event.clone());
+        self.news.push(News::Host(event));
     }
 
     /// A worker did not get as far as its first job.
@@ -251,8 +289,9 @@ impl<'a> Batch<'a> {
     /// so that after a crash it most likely meets a fresh process: a worker that had just decided to exit is not held
     /// against the row.
     pub(super) fn fail_row(&mut self, row: usize, fault: Fault, event: Option<WorkerEvent>) {
-        self.failed_attempts[row] += 1;
-        if self.failed_attempts[row] <= self.config.retries {
+        let open = self.rows.get_mut(&row).expect("a row with a worker is not settled");
+        open.failed_attempts += 1;
+        if open.failed_attempts <= self.config.retries {
             let job = self.again_alone(row);
             self.queue.push_front(job);
         } else {
@@ -265,11 +304,21 @@ impl<'a> Batch<'a> {
         self.fatal.get_or_insert(error);
     }
 
-    /// What became of the batch, what happened on the way if it has ended with an error, and what went wrong since the
-    /// last good evaluation.
-    pub(super) fn finish(mut self) -> (Result<(), ExternalError>, EvaluationReport, InARow) {
-        self.report.failures.sort_by_key(|failure| failure.row);
-        (self.fatal.map_or(Ok(()), Err), self.report, self.in_a_row)
+    /// Has the report begin with what happened before.
+    pub(super) fn put_first(&mut self, before: EvaluationReport) {
+        self.report.prepend(before);
+    }
+
+    /// What happened since the last call. After an error nothing is under way any more, and nothing is held against those who
+    /// come next.
+    pub(super) fn take_report(&mut self) -> (Result<(), ExternalError>, EvaluationReport) {
+        let mut report = std::mem::take(&mut self.report);
+        report.failures.sort_by_key(|failure| failure.row);
+        let Some(error) = self.fatal.take() else { return (Ok(()), report) };
+        self.rows.clear();
+        self.queue.clear();
+        self.in_a_row = InARow::new(&self.config);
+        (Err(error), report)
     }
 
     fn again_alone(&mut self, row: usize) -> Job {
@@ -278,10 +327,10 @@ impl<'a> Batch<'a> {
     }
 
     fn fail_row_for_good(&mut self, row: usize, fault: Fault, event: Option<WorkerEvent>) {
-        self.n_open -= 1;
+        let attempts = self.rows.remove(&row).map_or(0, |row| row.failed_attempts);
         let output = event.as_ref().map_or(Vec::new(), |event| event.stderr.clone());
         let failure = RowFailure { row, fault: fault.clone(), output };
-        self.listener.row_failed(&failure);
+        self.news.push(News::Failed(failure.clone()));
         match self.config.on_failure {
             OnFailure::Skip => {
                 let counted = self.in_a_row.rows.note_failure(|| format!("the evaluator {fault}"));
@@ -291,37 +340,8 @@ impl<'a> Batch<'a> {
                 }
             }
             OnFailure::Abort => {
-                let attempts = self.failed_attempts[row];
                 self.end_with(ExternalError::Evaluation { row, attempts, fault, event: event.map(Box::new) });
             }
-        }
-    }
-}
-
-impl Buffers<'_> {
-    fn check_lengths(&self, shape: Shape, extras_width: usize) -> Result<(), ExternalError> {
-        let n_rows = self.objectives.len();
-        let jacobian_len = shape.jacobian_len();
-        let found_jacobians = self.jacobians.as_ref().map_or(n_rows * jacobian_len, |jacobians| jacobians.len());
-        let lengths = [
-            ("the solutions", n_rows * shape.solution_dim, self.solutions.len()),
-            ("the seeds", n_rows, self.seeds.map_or(n_rows, <[u64]>::len)),
-            ("the measures", n_rows * shape.measure_dim, self.measures.len()),
-            ("the extras", n_rows * extras_width, self.extras.len()),
-            ("the jacobians", n_rows * jacobian_len, found_jacobians),
-        ];
-        match lengths.into_iter().find(|(_, expected, found)| expected != found) {
-            Some((what, expected, found)) => Err(ExternalError::Length { what, expected, found }),
-            None => Ok(()),
-        }
-    }
-
-    fn fill_with_nan(&mut self) {
-        self.objectives.fill(f64::NAN);
-        self.measures.fill(f64::NAN);
-        self.extras.fill(f64::NAN);
-        if let Some(jacobians) = &mut self.jacobians {
-            jacobians.fill(f64::NAN);
         }
     }
 }

@@ -265,6 +265,20 @@ impl ExternalConfig {
         }
     }
 
+    /// Rows in each request where rows come one by one: as many as the configuration says, and otherwise one, because workers
+    /// are to have the next as soon as they are free.
+    pub(crate) fn rows_in_ticket_request(&self) -> usize {
+        match self.protocol {
+            Protocol::JsonLines => self.rows_per_request.unwrap_or(1).max(1),
+            Protocol::Files => 1,
+        }
+    }
+
+    /// Rows that workers have at the same time where rows come one by one.
+    pub(crate) fn n_tickets_out(&self) -> usize {
+        self.workers.saturating_mul(self.requests_in_flight).saturating_mul(self.rows_in_ticket_request())
+    }
+
     /// Time a request of `n_rows` may take, and the setting that says so.
     pub(super) fn limit_for(&self, n_rows: usize) -> (Duration, TimeLimit) {
         let by_rows = self.time_limit * n_rows as f64;

@@ -6,19 +6,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use luminary::scheduler::TicketKind;
 use rustix::event::Timespec;
 
-use super::batch::{Batch, Buffers, InARow};
+use super::batch::{Batch, Row};
+use super::buffers::Buffers;
 use super::config::{ExternalConfig, Protocol, Shape};
 use super::error::ExternalError;
 use super::files::{FilesWorker, WorkRoot, look_for_program};
 use super::host_state::HostState;
 use super::hosts::host_of;
 use super::json_lines::JsonLinesWorker;
-use super::report::{EvaluationReport, Listener};
+use super::report::{EvaluationReport, HostEvent, Listener, RowFailure, RowValues};
 use super::transcript::Transcript;
 use super::worker::Worker;
-use crate::load::Load;
+use crate::load::{BatchLoad, Load};
 
 /// The longest sleep, so that the stop flag is noticed.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
@@ -37,11 +39,17 @@ pub struct ExternalEvaluator {
     config: Arc<ExternalConfig>,
     shape: Shape,
     workers: Workers,
-    /// What went wrong since the last good evaluation.
-    in_a_row: InARow,
+    /// The rows under way.
+    pub(super) batch: Batch,
+    /// Workers that have something to do or to say, in their order.
+    is_due: Vec<bool>,
+    /// Since when nobody is there, if nobody is.
+    gone_since: Option<Instant>,
     /// What happened while the workers were started, to be told with the first batch.
     at_start: EvaluationReport,
     load: Load,
+    /// When somebody was told last how busy the workers are.
+    load_told: Option<Instant>,
     /// Those of the last batch, row by row.
     extras: Vec<f64>,
     stop: Arc<AtomicBool>,
@@ -149,10 +157,19 @@ impl ExternalEvaluator {
                 Workers::Files(numbers.map(new).collect())
             }
         };
-        let in_a_row = InARow::new(&config);
-        let load = Load::of(workers.len());
-        let at_start = EvaluationReport::default();
-        let mut evaluator = Self { config, shape, workers, in_a_row, at_start, load, extras: Vec::new(), stop };
+        let mut evaluator = Self {
+            batch: Batch::new(config.clone(), shape),
+            is_due: vec![true; workers.len()],
+            gone_since: None,
+            at_start: EvaluationReport::default(),
+            load: Load::of(workers.len()),
+            load_told: None,
+            extras: Vec::new(),
+            config,
+            shape,
+            workers,
+            stop,
+        };
         evaluator.say_hello()?;
         Ok(evaluator)
     }
@@ -188,32 +205,39 @@ impl ExternalEvaluator {
         jacobians: Option<&mut [f64]>,
         listener: &mut dyn Listener,
     ) -> (Result<(), ExternalError>, EvaluationReport) {
-        let offers_jacobian = match &self.workers {
-            Workers::JsonLines(workers) => !workers.iter().any(|worker| !worker.is_out() && worker.lacks_jacobian()),
-            Workers::Files(_) => true,
-        };
-        if jacobians.is_some() && !offers_jacobian {
+        if jacobians.is_some() && !self.offers_jacobian() {
             return (Err(ExternalError::NoJacobian), EvaluationReport::default());
         }
-        let config = self.config.clone();
+        let n_rows = objectives.len();
+        let n = self.shape.solution_dim;
+        let kind = if jacobians.is_some() { TicketKind::Gradient } else { TicketKind::Value };
         let mut extras = std::mem::take(&mut self.extras);
-        extras.resize(objectives.len() * config.extras.width(), f64::NAN);
-        let buffers = Buffers { solutions, seeds, objectives, measures, extras: &mut extras, jacobians };
-        let in_a_row = std::mem::replace(&mut self.in_a_row, InARow::new(&config));
-        self.at_start.host_events.iter().for_each(|event| listener.host_changed(event));
-        let mut batch = match Batch::new(&config, self.shape, in_a_row, buffers, listener) {
-            Ok(batch) => batch,
-            Err(error) => return (Err(error), EvaluationReport::default()),
-        };
-        self.drive(&mut batch, |_, batch| batch.is_open());
-        let (result, mut report, in_a_row) = batch.finish();
-        self.extras = extras;
-        report.prepend(std::mem::take(&mut self.at_start));
-        match result.is_ok() {
-            true => self.in_a_row = in_a_row,
-            false => self.workers.each(|worker| worker.abandon()),
+        extras.resize(n_rows * self.config.extras.width(), f64::NAN);
+        let mut buffers = Buffers { objectives, measures, extras: &mut extras, jacobians, listener };
+        if let Err(error) = buffers.check_lengths(self.shape, self.config.extras.width(), solutions, seeds) {
+            return (Err(error), EvaluationReport::default());
         }
-        (result, report)
+        buffers.fill_with_nan();
+        self.begin(&mut buffers);
+        let row = |row: usize| Row::new(solutions[row * n..][..n].to_vec(), seeds.map(|seeds| seeds[row]), kind);
+        self.batch.add((0..n_rows).map(|number| (number, row(number))), self.config.rows_in_request(n_rows));
+        self.load.batch = Some(BatchLoad { n_rows, n_settled: 0 });
+        // First a look at everybody: a worker may have ended since the last batch, and should not be given a job then.
+        self.is_due.fill(true);
+        self.gone_since = None;
+        self.load_told = None;
+        self.drive(&mut buffers, |evaluator| evaluator.batch.is_open());
+        let ended = self.end(&mut buffers);
+        self.extras = extras;
+        ended
+    }
+
+    /// Whether no worker has said that it knows none.
+    pub(super) fn offers_jacobian(&self) -> bool {
+        match &self.workers {
+            Workers::JsonLines(workers) => !workers.iter().any(|worker| !worker.is_out() && worker.lacks_jacobian()),
+            Workers::Files(_) => true,
+        }
     }
 
     /// The extras of the rows last evaluated, row by row, each row in the order of their names; NaN for failed rows.
@@ -231,20 +255,11 @@ impl ExternalEvaluator {
 
     /// Starts all workers and waits until each is ready or left out.
     fn say_hello(&mut self) -> Result<(), ExternalError> {
-        let config = self.config.clone();
-        let buffers = Buffers {
-            solutions: &[],
-            seeds: None,
-            objectives: &mut [],
-            measures: &mut [],
-            extras: &mut [],
-            jacobians: None,
-        };
-        let nobody: &mut dyn Listener = &mut ();
-        let mut batch = Batch::new(&config, self.shape, InARow::new(&config), buffers, nobody)?;
         let is_settled = |worker: &&mut dyn Worker| worker.is_ready() || worker.is_out() || worker.is_away();
-        self.drive(&mut batch, |workers, batch| !batch.is_fatal() && !workers.iter().all(is_settled));
-        let (result, report, _) = batch.finish();
+        self.drive(&mut (), |evaluator| {
+            !evaluator.batch.is_fatal() && !evaluator.workers.as_dyn().iter().all(is_settled)
+        });
+        let (result, report) = self.end(&mut ());
         self.at_start = report;
         result?;
         // Hosts that are not there at the start may come later, but somebody has to begin.
@@ -255,40 +270,144 @@ impl ExternalEvaluator {
         }
     }
 
-    fn drive(&mut self, batch: &mut Batch<'_>, goes_on: impl Fn(&[&mut dyn Worker], &Batch<'_>) -> bool) {
-        let mut workers = self.workers.as_dyn();
-        // First a look at everybody: a worker may have ended since the last batch, and should not be given a job then.
-        let mut is_due = vec![true; workers.len()];
-        let patience = Duration::from_secs_f64(self.config.host_patience);
-        let mut gone_since = None;
-        let mut books = Books::default();
-        while goes_on(&workers, batch) {
-            if self.stop.load(Ordering::Relaxed) {
-                return batch.end_with(ExternalError::Stopped);
-            }
-            let now = Instant::now();
-            for (worker, _) in workers.iter_mut().zip(&is_due).filter(|(_, is_due)| **is_due) {
-                worker.step(now, batch);
-            }
-            if workers.iter().all(|worker| worker.is_out()) {
-                return batch.end_with(nobody_there(&workers, None));
-            }
-            gone_since = match workers.iter().all(|worker| worker.is_out() || worker.is_away()) {
-                true => gone_since.or(Some(now)),
-                false => None,
-            };
-            if gone_since.is_some_and(|since| now.saturating_duration_since(since) >= patience) {
-                return batch.end_with(nobody_there(&workers, Some(self.config.host_patience)));
-            }
-            hand_out(&mut workers, batch);
-            books.enter(&mut self.load, now, &workers, batch);
-            if !goes_on(&workers, batch) {
+    /// Has the workers work as long as there is a reason to.
+    fn drive(&mut self, listener: &mut dyn Listener, goes_on: impl Fn(&mut Self) -> bool) {
+        while goes_on(self) {
+            self.step(listener);
+            if !goes_on(self) {
                 return;
             }
-            if let Err(source) = wait(&workers, &mut is_due) {
-                return batch.end_with(ExternalError::System { what: "cannot wait for the workers", source });
+            self.hand_out(listener);
+            self.rest();
+        }
+    }
+
+    /// Has everybody who is due do what can be done without waiting, and tells what has happened.
+    pub(super) fn step(&mut self, listener: &mut dyn Listener) {
+        let Self { batch, workers, is_due, .. } = self;
+        if self.stop.load(Ordering::Relaxed) {
+            return batch.end_with(ExternalError::Stopped);
+        }
+        let now = Instant::now();
+        let mut workers = workers.as_dyn();
+        for (worker, _) in workers.iter_mut().zip(is_due).filter(|(_, is_due)| **is_due) {
+            worker.step(now, batch);
+        }
+        self.gone_since = match workers.iter().all(|worker| worker.is_out() || worker.is_away()) {
+            true => self.gone_since.or(Some(now)),
+            false => None,
+        };
+        let patience = Duration::from_secs_f64(self.config.host_patience);
+        if workers.iter().all(|worker| worker.is_out()) {
+            batch.end_with(nobody_there(&workers, None));
+        } else if self.gone_since.is_some_and(|since| now.saturating_duration_since(since) >= patience) {
+            batch.end_with(nobody_there(&workers, Some(self.config.host_patience)));
+        }
+        self.tell_news(listener);
+        self.look();
+    }
+
+    /// Gives jobs to workers, one each in turn, as long as there are both.
+    pub(super) fn hand_out(&mut self, listener: &mut dyn Listener) {
+        let batch = &mut self.batch;
+        let mut workers = self.workers.as_dyn();
+        let mut found_any = true;
+        while found_any && batch.is_open() {
+            found_any = false;
+            for worker in workers.iter_mut() {
+                let fits = batch.next_job().is_some_and(|job| worker.fits(job, batch));
+                if let Some(job) = fits.then(|| batch.take_job()).flatten() {
+                    worker.assign(job, Instant::now(), batch);
+                    found_any = true;
+                }
             }
         }
+        self.look();
+        let now = Instant::now();
+        if self.load_told.is_none_or(|told| now.saturating_duration_since(told) >= LOAD_INTERVAL) {
+            self.load_told = Some(now);
+            listener.busy(&self.load);
+        }
+    }
+
+    /// Waits until a pipe has something or a worker wants to be woken, for a moment at most, and notes whose turn it is.
+    pub(super) fn rest(&mut self) {
+        let Self { batch, workers, is_due, .. } = self;
+        if batch.is_fatal() {
+            return;
+        }
+        if let Err(source) = wait(&workers.as_dyn(), is_due) {
+            batch.end_with(ExternalError::System { what: "cannot wait for the workers", source });
+        }
+    }
+
+    /// Tells what has happened, and counts it.
+    fn tell_news(&mut self, listener: &mut dyn Listener) {
+        self.batch.tell_news(&mut Counting { load: &mut self.load, listener });
+    }
+
+    /// Looks at who is there and has something to do.
+    fn look(&mut self) {
+        let workers = self.workers.as_dyn();
+        let n_ready = workers.iter().filter(|worker| worker.is_ready()).count();
+        let n_busy = workers.iter().filter(|worker| worker.n_rows_out() > 0).count();
+        self.load.n_rows_out = workers.iter().map(|worker| worker.n_rows_out()).sum();
+        self.load.look(Instant::now(), n_ready, n_busy);
+    }
+
+    /// Tells what happened while the workers were started, if nobody has heard of it.
+    pub(super) fn begin(&mut self, listener: &mut dyn Listener) {
+        let at_start = std::mem::take(&mut self.at_start);
+        at_start.host_events.iter().for_each(|event| listener.host_changed(event));
+        self.batch.put_first(at_start);
+    }
+
+    /// What happened since the last call. After an error the workers have nothing in hand any more.
+    pub(super) fn end(&mut self, listener: &mut dyn Listener) -> (Result<(), ExternalError>, EvaluationReport) {
+        self.tell_news(listener);
+        let (result, report) = self.batch.take_report();
+        if result.is_err() {
+            self.workers.each(|worker| worker.abandon());
+            self.gone_since = None;
+        }
+        (result, report)
+    }
+
+    /// Jobs that workers could take now.
+    pub(super) fn n_free(&mut self) -> usize {
+        self.workers.as_dyn().iter().map(|worker| worker.n_free()).sum()
+    }
+
+    /// Workers that are there.
+    pub fn n_workers_ready(&self) -> usize {
+        self.load.n_ready
+    }
+
+    pub(super) fn config(&self) -> &ExternalConfig {
+        &self.config
+    }
+}
+
+/// Enters what happens in the account of how busy workers are, on its way to a listener.
+struct Counting<'a> {
+    load: &'a mut Load,
+    listener: &'a mut dyn Listener,
+}
+
+impl Listener for Counting<'_> {
+    fn row_done(&mut self, row: usize, values: &RowValues<'_>) {
+        self.load.settle_row();
+        self.listener.row_done(row, values);
+    }
+
+    fn row_failed(&mut self, failure: &RowFailure) {
+        self.load.settle_row();
+        *self.load.failures.entry(failure.fault.kind().to_string()).or_default() += 1;
+        self.listener.row_failed(failure);
+    }
+
+    fn host_changed(&mut self, event: &HostEvent) {
+        self.listener.host_changed(event);
     }
 }
 
@@ -304,36 +423,6 @@ impl Drop for ExternalEvaluator {
             std::thread::sleep(Duration::from_millis(1));
         }
         // Whoever is left is killed when its process is dropped.
-    }
-}
-
-/// What of a batch under way was entered in the account of how busy workers are.
-#[derive(Default)]
-struct Books {
-    n_settled: usize,
-    n_failures: usize,
-    told: Option<Instant>,
-}
-
-impl Books {
-    fn enter(&mut self, load: &mut Load, now: Instant, workers: &[&mut dyn Worker], batch: &mut Batch<'_>) {
-        let n_ready = workers.iter().filter(|worker| worker.is_ready()).count();
-        let n_busy = workers.iter().filter(|worker| worker.n_rows_out() > 0).count();
-        load.look(now, n_ready, n_busy);
-        load.n_rows_out = workers.iter().map(|worker| worker.n_rows_out()).sum();
-        let (n_rows, n_settled) = batch.counts();
-        load.n_batch_rows = n_rows;
-        load.n_batch_settled = n_settled;
-        load.n_rows += (n_settled - self.n_settled) as u64;
-        self.n_settled = n_settled;
-        for failure in &batch.failures()[self.n_failures..] {
-            *load.failures.entry(failure.fault.kind().to_string()).or_default() += 1;
-        }
-        self.n_failures = batch.failures().len();
-        if self.told.is_none_or(|told| now.saturating_duration_since(told) >= LOAD_INTERVAL) {
-            self.told = Some(now);
-            batch.tell_load(load);
-        }
     }
 }
 
@@ -365,20 +454,6 @@ fn nobody_there(workers: &[&mut dyn Worker], seconds: Option<f64>) -> ExternalEr
     }
     let (attempts, event) = workers.iter().find_map(|worker| worker.why_out()).expect("nobody is there");
     ExternalError::WillNotStart { attempts, event: Box::new(event.clone()) }
-}
-
-/// Gives jobs to workers, one each in turn, as long as there are both.
-fn hand_out(workers: &mut [&mut dyn Worker], batch: &mut Batch<'_>) {
-    let mut found_any = true;
-    while found_any && batch.is_open() {
-        found_any = false;
-        for worker in workers.iter_mut() {
-            if let Some(job) = batch.take_job(|job| worker.fits(job)) {
-                worker.assign(job, Instant::now(), batch);
-                found_any = true;
-            }
-        }
-    }
 }
 
 /// Waits until a pipe has something or a worker wants to be woken, and notes whose turn it is.

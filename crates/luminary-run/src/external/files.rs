@@ -171,7 +171,7 @@ impl FilesWorker {
     }
 
     /// Writes the parameters and starts the process. The outer error ends the run.
-    fn start(&self, row: usize, now: Instant, batch: &Batch<'_>) -> Result<Result<Evaluation, Fault>, ExternalError> {
+    fn start(&self, row: usize, now: Instant, batch: &Batch) -> Result<Result<Evaluation, Fault>, ExternalError> {
         let folder = self.root.make_folder()?;
         let [params, result] = self.file_names().map(|name| folder.join(name));
         let text = self.params_text(row, batch);
@@ -191,14 +191,15 @@ impl FilesWorker {
         Ok(spawned.map(|process| Evaluation { process, row, folder, started: now, deadline, last_look: now }))
     }
 
-    fn params_text(&self, row: usize, batch: &Batch<'_>) -> Vec<u8> {
+    fn params_text(&self, row: usize, batch: &Batch) -> Vec<u8> {
         let solution = batch.solution(row);
         let mut text = Vec::new();
         match self.format() {
             FileFormat::Json => {
                 text.extend_from_slice(b"{\"solution\":");
                 wire::write_numbers(solution, &mut text);
-                let (measure_dim, jacobian) = (self.shape.measure_dim, batch.wants_jacobian());
+                let measure_dim = self.shape.measure_dim;
+                let jacobian = batch.wanted(row).jacobian;
                 text.extend_from_slice(format!(",\"measure_dim\":{measure_dim},\"jacobian\":{jacobian}").as_bytes());
                 if let Some(seed) = batch.seed(row) {
                     text.extend_from_slice(format!(",\"seed\":{seed}").as_bytes());
@@ -217,7 +218,7 @@ impl FilesWorker {
     }
 
     /// The verdict on a process that has ended.
-    fn verdict(&self, evaluation: &mut Evaluation, batch: &mut Batch<'_>) -> Result<(), Fault> {
+    fn verdict(&self, evaluation: &mut Evaluation, batch: &mut Batch) -> Result<(), Fault> {
         let status = evaluation.process.kill().map_err(|error| Fault::NotStarted(error.to_string()))?;
         if let Some(transcript) = &self.transcript {
             transcript.set_errors(evaluation.process.tail.lines());
@@ -232,9 +233,9 @@ impl FilesWorker {
         }
         let mut row = Row::default();
         let fault = match self.format() {
-            FileFormat::Text => row.read_text(without_mark(&bytes), batch.wanted()),
+            FileFormat::Text => row.read_text(without_mark(&bytes), batch.wanted(evaluation.row)),
             FileFormat::Json => Scanner::new(without_mark(&bytes)).and_then(|mut scanner| {
-                let fault = row.read(&mut scanner, batch.wanted())?;
+                let fault = row.read(&mut scanner, batch.wanted(evaluation.row))?;
                 scanner.end().map(|()| fault)
             }),
         };
@@ -242,12 +243,12 @@ impl FilesWorker {
             return Err(fault);
         }
         let values = [&[row.objective][..], &row.measures, &row.extras, &row.jacobian].concat();
-        batch.succeed(evaluation.row, &values);
+        batch.succeed(evaluation.row, values);
         Ok(())
     }
 
     /// Takes note of a failed evaluation.
-    fn fail(&self, mut evaluation: Evaluation, fault: Fault, batch: &mut Batch<'_>) {
+    fn fail(&self, mut evaluation: Evaluation, fault: Fault, batch: &mut Batch) {
         evaluation.process.drain_output();
         let stderr = evaluation.process.tail.lines();
         let work_dir = self.root.keep(&evaluation.folder);
@@ -277,12 +278,16 @@ impl Worker for FilesWorker {
         usize::from(self.running.is_some())
     }
 
-    fn fits(&self, _job: &Job) -> bool {
-        self.running.is_none() && self.not_before.is_none_or(|time| Instant::now() >= time)
+    fn n_free(&self) -> usize {
+        usize::from(self.running.is_none() && self.not_before.is_none_or(|time| Instant::now() >= time))
     }
 
-    fn assign(&mut self, job: Job, now: Instant, batch: &mut Batch<'_>) {
-        let row = job.rows[0];
+    fn fits(&self, _job: &Job, _batch: &Batch) -> bool {
+        self.n_free() > 0
+    }
+
+    fn assign(&mut self, job: Job, now: Instant, batch: &mut Batch) {
+        let row = job.first_row();
         match self.start(row, now, batch) {
             Err(error) => batch.end_with(error),
             Ok(Ok(evaluation)) => self.running = Some(evaluation),
@@ -308,7 +313,7 @@ impl Worker for FilesWorker {
         Some(evaluation.deadline.map_or(look, |deadline| deadline.min(look)))
     }
 
-    fn step(&mut self, now: Instant, batch: &mut Batch<'_>) {
+    fn step(&mut self, now: Instant, batch: &mut Batch) {
         self.not_before.take_if(|time| now >= *time);
         let Some(mut evaluation) = self.running.take() else { return };
         evaluation.last_look = now;

@@ -107,7 +107,7 @@ impl JsonLinesWorker {
         self.supports_jacobian == Some(false)
     }
 
-    fn start(&mut self, now: Instant, batch: &mut Batch<'_>) {
+    fn start(&mut self, now: Instant, batch: &mut Batch) {
         let mut command = match &self.host {
             Some(host) => launch::command(&self.config, &host.name, self.index, &self.directory),
             None => {
@@ -138,7 +138,7 @@ impl JsonLinesWorker {
         }
     }
 
-    fn start_failed(&mut self, fault: Fault, stderr: Vec<String>, now: Instant, batch: &mut Batch<'_>) {
+    fn start_failed(&mut self, fault: Fault, stderr: Vec<String>, now: Instant, batch: &mut Batch) {
         let pause = FIRST_PAUSE.saturating_mul(1 << self.failed_starts.min(10)).min(LONGEST_PAUSE);
         self.not_before = now + pause;
         self.failed_starts += 1;
@@ -155,7 +155,7 @@ impl JsonLinesWorker {
     }
 
     /// Writes, reads and answers for. An error is the end of this process.
-    fn converse(&mut self, now: Instant, batch: &mut Batch<'_>) -> Result<(), Fault> {
+    fn converse(&mut self, now: Instant, batch: &mut Batch) -> Result<(), Fault> {
         let Some(live) = &mut self.live else { return Ok(()) };
         live.send();
         live.process.drain_stderr();
@@ -222,7 +222,7 @@ impl JsonLinesWorker {
     }
 
     /// Ends this process and hands back what it had in hand.
-    fn fail(&mut self, fault: Fault, now: Instant, batch: &mut Batch<'_>) {
+    fn fail(&mut self, fault: Fault, now: Instant, batch: &mut Batch) {
         let Some(mut live) = self.live.take() else { return };
         if self.host.is_none() {
             // Whatever it has written until then is read below.
@@ -252,7 +252,7 @@ impl JsonLinesWorker {
     }
 
     /// A session was lost. Nothing is held against the rows it had, nor against the worker.
-    fn lose(&mut self, host: &HostState, event: WorkerEvent, jobs: Vec<Job>, now: Instant, batch: &mut Batch<'_>) {
+    fn lose(&mut self, host: &HostState, event: WorkerEvent, jobs: Vec<Job>, now: Instant, batch: &mut Batch) {
         self.phase = Phase::Later;
         let in_hand = if jobs.is_empty() { InHand::Nothing } else { InHand::Work };
         batch.jobs_lost(jobs);
@@ -298,14 +298,26 @@ impl Worker for JsonLinesWorker {
         requests.map(|request| request.job.rows.len()).sum()
     }
 
-    fn fits(&self, job: &Job) -> bool {
+    fn n_free(&self) -> usize {
         let can_answer = |live: &&Live| live.has_said_hello && live.overdue.is_none();
-        let Some(live) = self.live.as_ref().filter(can_answer) else { return false };
-        let is_alone = live.in_flight.iter().any(|request| request.job.alone);
-        live.in_flight.is_empty() || (!job.alone && !is_alone && live.in_flight.len() < self.config.requests_in_flight)
+        let Some(live) = self.live.as_ref().filter(can_answer) else { return 0 };
+        match live.in_flight.iter().any(|request| request.job.alone) {
+            true => 0,
+            false => self.config.requests_in_flight.saturating_sub(live.in_flight.len()),
+        }
     }
 
-    fn assign(&mut self, job: Job, now: Instant, batch: &mut Batch<'_>) {
+    fn fits(&self, job: &Job, batch: &Batch) -> bool {
+        if self.n_free() == 0 {
+            return false;
+        }
+        let first = self.live.as_ref().and_then(|live| live.in_flight.first());
+        // Answers to requests of one kind hold the same, whichever comes first.
+        let is_same_kind = |request: &Request| batch.kind(request.job.first_row()) == batch.kind(job.first_row());
+        first.is_none_or(|request| !job.alone && is_same_kind(request))
+    }
+
+    fn assign(&mut self, job: Job, now: Instant, batch: &mut Batch) {
         let live = self.live.as_mut().expect("only a running worker fits a job");
         if live.in_flight.is_empty() {
             live.owing_since = now;
@@ -313,7 +325,8 @@ impl Worker for JsonLinesWorker {
         let solutions = job.rows.iter().map(|&row| batch.solution(row));
         let start = live.outbox.len();
         let seeds = job.rows.iter().map_while(|&row| batch.seed(row));
-        wire::write_request(self.next_id, batch.wants_jacobian(), solutions, seeds, &mut live.outbox);
+        let wants_jacobian = batch.wanted(job.first_row()).jacobian;
+        wire::write_request(self.next_id, wants_jacobian, solutions, seeds, &mut live.outbox);
         if let Some(transcript) = &self.transcript {
             transcript.sent(&live.outbox[start..]);
         }
@@ -345,7 +358,7 @@ impl Worker for JsonLinesWorker {
         next.map(|next| first_to_leave.map_or(next, |until| until.min(next)))
     }
 
-    fn step(&mut self, now: Instant, batch: &mut Batch<'_>) {
+    fn step(&mut self, now: Instant, batch: &mut Batch) {
         // Whoever has not ended by then is killed when it is dropped.
         self.leaving.retain(|(process, until)| now < *until && !process.has_ended());
         if let Some(host) = self.host.as_ref().filter(|_| self.live.is_none()) {

@@ -197,16 +197,16 @@ pub(super) fn take_answer(
     line: &[u8],
     in_flight: &mut Vec<Request>,
     answer: &mut Answer,
-    batch: &mut Batch<'_>,
+    batch: &mut Batch,
 ) -> Result<usize, Fault> {
-    if in_flight.is_empty() {
+    let Some(first) = in_flight.first() else {
         let line = cut(&String::from_utf8_lossy(line));
         return Err(Fault::Garbage(format!(
             "expected nothing between the answer and the next request, found {line:?}"
         )));
-    }
+    };
     let max_rows = in_flight.iter().map(|request| request.job.rows.len()).max().unwrap_or(0);
-    let read = answer.read(line, batch.wanted(), max_rows);
+    let read = answer.read(line, batch.wanted(first.job.first_row()), max_rows);
     read.map_err(|fault| Fault::Garbage(wire::with_advice(line, fault)))?;
     let place = in_flight.iter().position(|request| request.id == answer.id).ok_or_else(|| {
         let ids: Vec<u64> = in_flight.iter().map(|request| request.id).collect();

@@ -1,6 +1,7 @@
 //! Any program as the objective.
 //!
-//! An [`ExternalEvaluator`] owns a pool of workers and evaluates batches with them. Two protocols are spoken
+//! An [`ExternalEvaluator`] owns a pool of workers and evaluates whole batches with them, or tickets that are handed over as
+//! workers get free. Two protocols are spoken
 //! (`docs/external-evaluators.md` has both in full, with examples):
 //!
 //! - [`Protocol::JsonLines`]: each worker is a long-lived process that reads requests and writes answers, one JSON
@@ -29,7 +30,9 @@ mod extras;
 mod report;
 mod transcript;
 mod evaluator;
+mod tickets;
 mod batch;
+mod buffers;
 mod worker;
 mod json_lines;
 mod live;
@@ -51,7 +54,9 @@ pub use extras::Extras;
 pub(crate) use extras::MAX_NUMBERS;
 pub use hosts::{Crew, Host, NotAHost, read_hosts};
 pub(crate) use hosts::{HOST_WORDS, n_workers};
-pub use report::{EvaluationReport, Fault, FaultKind, HostEvent, Listener, RowFailure, TimeLimit, WorkerEvent};
+pub use report::{
+    EvaluationReport, Fault, FaultKind, HostEvent, Listener, RowFailure, RowValues, TimeLimit, WorkerEvent,
+};
 pub use transcript::{Entry, Transcript};
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) use wire::fuzz::targets as fuzz_targets;

@@ -61,6 +61,9 @@ impl EvaluationReport {
 
 /// Hears of what happens while a batch is under way.
 pub trait Listener {
+    /// A row has values.
+    fn row_done(&mut self, _row: usize, _values: &RowValues<'_>) {}
+
     /// A row has failed for good.
     fn row_failed(&mut self, _failure: &RowFailure) {}
 
@@ -73,6 +76,19 @@ pub trait Listener {
 
 /// Hears nothing.
 impl Listener for () {}
+
+/// The values of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RowValues<'a> {
+    /// Its objective.
+    pub objective: f64,
+    /// Its measures.
+    pub measures: &'a [f64],
+    /// Its extras, in the order of their names.
+    pub extras: &'a [f64],
+    /// Its Jacobian: the objective's gradient, then one for each measure. Empty unless it was asked for.
+    pub jacobian: &'a [f64],
+}
 
 /// A row that failed for good.
 #[derive(Clone, Debug, PartialEq)]

@@ -34,11 +34,14 @@ pub(super) trait Worker {
     /// Rows that it has in hand.
     fn n_rows_out(&self) -> usize;
 
+    /// Jobs that it could take now, if they suit those that it has.
+    fn n_free(&self) -> usize;
+
     /// Whether the worker can take this job now.
-    fn fits(&self, job: &Job) -> bool;
+    fn fits(&self, job: &Job, batch: &Batch) -> bool;
 
     /// Takes a job that fits.
-    fn assign(&mut self, job: Job, now: Instant, batch: &mut Batch<'_>);
+    fn assign(&mut self, job: Job, now: Instant, batch: &mut Batch);
 
     /// Adds the pipes that should wake the loop.
     fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>);
@@ -48,7 +51,7 @@ pub(super) trait Worker {
 
     /// Does what can be done without waiting: start, write, read, notice the end of the process or of its time. What
     /// happened goes to the batch.
-    fn step(&mut self, now: Instant, batch: &mut Batch<'_>);
+    fn step(&mut self, now: Instant, batch: &mut Batch);
 
     /// Kills a process that is in the middle of a job; its answers are not wanted any more.
     fn abandon(&mut self);

@@ -4,10 +4,15 @@
 use std::fs;
 use std::process::Command;
 
+use luminary_run::config::ProblemConfig;
+use luminary_run::driver::Run;
 use luminary_run::external::{
     EvaluationReport, ExternalConfig, ExternalError, ExternalEvaluator, FaultKind, Host, HostEvent,
 };
 
+use luminary_run::stop::StopFlag;
+
+use crate::completion;
 use crate::support::{Program, SHAPE, Trial, is_running, wait_until};
 
 /// A host is up while a file has its name. Sessions write down their process group, which dies with the host.
@@ -266,4 +271,37 @@ fn a_host_that_freezes_is_lost_and_not_late() {
     assert_eq!(report.host_events.len(), 1, "{report:?}");
     let event = report.host_events[0].to_string();
     assert!(event.contains("host b is lost") && event.contains("gave no sign of life for 30 s"), "{event}");
+}
+
+#[test]
+fn in_completion_order_others_go_on_while_a_host_is_down_and_it_gets_rows_again_when_it_is_back() {
+    let cluster = Cluster::new(Program::python(PATIENT), &["a", "b"]);
+    let mut config = completion::config(&cluster.program, "");
+    let ProblemConfig::External { evaluator, .. } = &mut config.problem else { panic!("not a program") };
+    **evaluator = cluster.config.clone();
+    config.run.iterations = 1_000;
+    let folder = cluster.program.path("run");
+    let asked = |worker: usize| {
+        let path = cluster.program.path(&format!("asked-{worker}"));
+        fs::metadata(path).map_or(0, |file| file.len())
+    };
+    let run = Run::create(&folder, config).unwrap();
+    let stop = StopFlag::default();
+    let summary = std::thread::scope(|scope| {
+        let running = scope.spawn(|| run.execute(&stop, &mut ()));
+        wait_until("both hosts work", || asked(0) > 0 && asked(1) > 0);
+        cluster.crash("a");
+        let before = asked(1);
+        wait_until("the other host goes on", || asked(1) > before + 20);
+        let before = asked(0);
+        cluster.boot("a");
+        wait_until("the host that was lost works again", || asked(0) > before);
+        stop.request();
+        running.join().unwrap().unwrap()
+    });
+    assert!(summary.iterations < 1_000, "the hosts were too slow to watch: {summary:?}");
+    assert_eq!(summary.invalid, 0);
+    let log = fs::read_to_string(folder.join("evaluator.log")).unwrap();
+    assert!(log.contains("host a is lost") && log.contains("host a is back"), "{log}");
+    completion::check_follows_from_its_journal(&folder);
 }

@@ -1,6 +1,7 @@
 //! External evaluators as a user meets them: real processes, and every fault they can have.
 #![cfg(unix)]
 
+mod completion;
 mod support;
 mod watched;
 mod json_lines;

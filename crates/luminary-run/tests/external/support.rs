@@ -41,9 +41,9 @@ def is_poisoned(request):
     return any(x[0] == 777.0 for x in request["solutions"])
 
 def count(name):
-    with open(name, "a") as file:
-        file.write(".")
-    return os.path.getsize(name)
+    with open(name, "ab", buffering=0) as file:
+        file.write(b".")
+        return file.tell()
 "#;
 
 /// A folder with a program in it.

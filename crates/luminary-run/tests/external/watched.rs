@@ -25,7 +25,8 @@ impl Watch for Audience {
 
     fn busy(&mut self, load: &Load) {
         self.loads.push(load.clone());
-        if load.n_rows_out >= 2 && load.n_batch_settled > 0 && !load.failures.is_empty() && self.iterations == 0 {
+        let is_begun = load.batch.is_some_and(|batch| batch.n_settled > 0);
+        if load.n_rows_out >= 2 && is_begun && !load.failures.is_empty() && self.iterations == 0 {
             std::fs::write(&self.seen, "").unwrap();
         }
     }
@@ -62,7 +63,7 @@ for number, request in enumerate(requests()):
     assert!(seen.exists(), "{:?}", audience.loads);
     assert_eq!(summary.iterations, 2);
     let first = audience.loads.iter().find(|load| load.n_rows_out >= 2).unwrap();
-    assert_eq!((first.n_workers, first.n_ready, first.n_batch_rows), (2, 2, 12));
+    assert_eq!((first.n_workers, first.n_ready, first.batch.unwrap().n_rows), (2, 2, 12));
     let last = audience.loads.last().unwrap();
     assert_eq!(last.failures.values().sum::<u64>(), 1, "{last}");
 }

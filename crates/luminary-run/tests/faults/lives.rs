@@ -3,15 +3,18 @@
 use std::error::Error;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use luminary::problem::{Evaluate, EvaluateError, ProblemSpec, Request, Results, RowFailure};
+use luminary::scheduler::Ticket;
 use luminary_run::by_hand::{ByHand, Message};
 use luminary_run::config::{RunConfig, Source};
 use luminary_run::disk::Disk;
 use luminary_run::driver::{ResumeOptions, Run};
+use luminary_run::evaluate::{Outcome, Pool};
 use luminary_run::export;
 use luminary_run::folder::history::{HISTORY, read_history};
-use luminary_run::folder::{MANIFEST, MetricsLog, MetricsRow, State};
+use luminary_run::folder::{Durations, MANIFEST, MetricsLog, MetricsRow, State};
 use luminary_run::stop::StopFlag;
 use luminary_run::summary::Summary;
 use tempfile::TempDir;
@@ -27,9 +30,11 @@ pub(crate) enum Life {
     Started,
     /// Tickets that are asked for and told by hand, each time by another process.
     ByHand,
+    /// Completion order, with a worker that gets ticket after ticket and fails now and then.
+    ByTicket,
 }
 
-pub(crate) const LIVES: [Life; 4] = [Life::BuiltIn, Life::Failing, Life::Started, Life::ByHand];
+pub(crate) const LIVES: [Life; 5] = [Life::BuiltIn, Life::Failing, Life::Started, Life::ByHand, Life::ByTicket];
 
 /// The name of the run folder.
 pub(crate) const RUN: &str = "run";
@@ -42,11 +47,11 @@ pub(crate) fn empty_folder() -> TempDir {
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
-type Outcome = Result<(), Box<dyn Error>>;
+type Lived = Result<(), Box<dyn Error>>;
 
 impl Life {
     /// Begins the run in a folder, or goes on with it, until it is finished.
-    pub(crate) fn live(self, disk: &Disk, path: &Path) -> Outcome {
+    pub(crate) fn live(self, disk: &Disk, path: &Path) -> Lived {
         if self == Self::ByHand {
             return by_hand(disk, path);
         }
@@ -57,10 +62,11 @@ impl Life {
         self.execute(Run::resume_on(disk.clone(), path, options)?)
     }
 
-    fn execute(self, run: Run) -> Outcome {
+    fn execute(self, run: Run) -> Lived {
         let stop = StopFlag::default();
         match self {
             Self::Failing => run.execute_with(Box::new(Moody { n_batches: 0 }), &stop, &mut ())?,
+            Self::ByTicket => run.execute_by_ticket(Box::new(Alone::default()), &stop, &mut ())?,
             _ => run.execute(&stop, &mut ())?,
         };
         Ok(())
@@ -76,11 +82,12 @@ pub(crate) fn config(life: Life, iterations: u64) -> RunConfig {
         Life::ByHand => "n = 2\nmeasures = [[-1, 1], [-1, 1]]",
         _ => "domain = 'lp-sphere'\nn = 2",
     };
+    let order = if life == Life::ByTicket { "order = 'completion'\n" } else { "" };
     let text = format!(
         "[problem]\n{problem}\n[archive]\nresolution = [5, 5]\nlearning_rate = 0.1\nmin_f = -100.0\n{from}\
          [algorithm]\nemitters = 1\nbatch_size = 4\n\
          [run]\niterations = {iterations}\nmetrics_every = 1\ncheckpoint_iterations = 1\ncheckpoint_seconds = 1e6\n\
-         threads = 1\nseed = 3\n"
+         threads = 1\nseed = 3\n{order}"
     );
     RunConfig::read(Some(Source::new("test.toml", &text)), &[]).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -118,6 +125,58 @@ impl Evaluate for Moody {
     }
 }
 
+/// One worker with one ticket at a time, so that a run that was interrupted makes the same calls as one that was not.
+#[derive(Default)]
+struct Alone {
+    ticket: Option<Ticket>,
+    n_settled: u64,
+}
+
+impl Pool for Alone {
+    fn n_wanted(&mut self) -> usize {
+        usize::from(self.ticket.is_none())
+    }
+
+    fn n_workers(&self) -> usize {
+        1
+    }
+
+    fn submit(&mut self, tickets: &[Ticket]) {
+        let [ticket] = tickets else { panic!("expected one ticket, found {tickets:?}") };
+        assert!(self.ticket.replace(ticket.clone()).is_none(), "a ticket for somebody who has one");
+    }
+
+    fn wait(&mut self, _: Duration, outcomes: &mut Vec<Outcome>) -> Result<(), EvaluateError> {
+        let Some(Ticket { id, solution, .. }) = self.ticket.take() else { return Ok(()) };
+        self.n_settled += 1;
+        let (objective, measures) = value(&solution);
+        outcomes.push(match id.get() % 4 {
+            1 => Outcome::Failure {
+                ticket: id,
+                kind: "out of fuel".into(),
+                cause: "the tank was empty".into(),
+                output: Vec::new(),
+            },
+            _ => Outcome::Value {
+                ticket: id,
+                objective,
+                measures: measures.to_vec(),
+                jacobian: None,
+                extras: Vec::new(),
+            },
+        });
+        Ok(())
+    }
+
+    fn take_durations(&mut self) -> Durations {
+        Durations::NONE
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        vec![format!("ticket {} was no pleasure", self.n_settled)]
+    }
+}
+
 pub(crate) fn value(solution: &[f64]) -> (f64, [f64; 2]) {
     let squares: f64 = solution.iter().map(|x| x * x).sum();
     (-squares, [solution[0].clamp(-1.0, 1.0), solution[1].clamp(-1.0, 1.0)])
@@ -125,7 +184,7 @@ pub(crate) fn value(solution: &[f64]) -> (f64, [f64; 2]) {
 
 /// Asks for three rows when none is out, and answers all that are; each time anew, as somebody does who remembers
 /// nothing.
-fn by_hand(disk: &Disk, path: &Path) -> Outcome {
+fn by_hand(disk: &Disk, path: &Path) -> Lived {
     if !path.join(MANIFEST).exists() {
         ByHand::create_on(disk.clone(), path, &config(Life::ByHand, ITERATIONS))?;
     }

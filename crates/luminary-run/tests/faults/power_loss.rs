@@ -108,6 +108,7 @@ fn the_laboratory_notices_every_sync_that_is_missing() {
     assert!(n_broken(Life::BuiltIn, |step| of_folder(step, RUN)) > 0);
     assert!(n_broken(Life::ByHand, |step| of_folder(step, RUN)) > 0);
     assert!(n_broken(Life::ByHand, |step| of_name(step, "journal.jsonl")) > 0);
+    assert!(n_broken(Life::ByTicket, |step| of_name(step, "journal.jsonl")) > 0);
 }
 
 #[test]
@@ -128,4 +129,9 @@ fn a_power_loss_costs_a_run_that_starts_from_elites_nothing_that_was_saved() {
 #[test]
 fn a_power_loss_costs_nothing_that_was_told() {
     survives_power_losses(Life::ByHand);
+}
+
+#[test]
+fn a_power_loss_costs_a_run_in_completion_order_nothing_that_was_saved() {
+    survives_power_losses(Life::ByTicket);
 }

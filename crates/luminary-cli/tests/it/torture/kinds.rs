@@ -116,6 +116,11 @@ pub(super) fn kinds(lab: &Lab) -> Vec<Kind> {
         ),
         Kind::new("JSON lines", run("lines.toml --quiet")).often(),
         Kind::new("files", run("files.toml --quiet")),
+        Kind::new("JSON lines, completion order", run("lines.toml --set run.order=completion --quiet"))
+            .expecting(Expected::ItsJournal)
+            .often(),
+        Kind::new("files, completion order", run("files.toml --set run.order=completion --quiet"))
+            .expecting(Expected::ItsJournal),
         Kind::new("by hand", Drive::ByHand),
         Kind::new("trial", many(&format!("trial {unseeded} --trials 3 --iterations 300 {often}"))).often(),
         Kind::new("sweep", many(&sweep)).often(),

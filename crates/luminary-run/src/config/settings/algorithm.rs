@@ -34,6 +34,10 @@ fn gradients() -> Vec<&'static str> {
     vec!["ascent", "adam"]
 }
 
+fn jacobians() -> Vec<&'static str> {
+    vec!["given", "estimated"]
+}
+
 fn bounds_rules() -> Vec<&'static str> {
     vec!["clip", "reflect", "resample"]
 }
@@ -153,5 +157,12 @@ pub(super) const ENTRIES: &[Entry] = &[
         "the size of these steps",
     )
     .aliases(&["lr"])
+    .scope(Scope::Gradients),
+    Entry::new(
+        "algorithm.jacobians",
+        Kind::Choice(jacobians),
+        follows("\"given\" with `cma_mega` and `cma_maega`, otherwise \"estimated\"", "\"given\""),
+        "where gradients come from: the problem, or differences between evaluations; `auto` takes either",
+    )
     .scope(Scope::Gradients),
 ];
