@@ -31,6 +31,9 @@ class Settings(TypedDict, total=False):
     #: what each component of a solution is called in figures; default: numbered from 0
     component_names: Iterable[str]
 
+    #: whether evaluations of the same solution differ, so that elites are evaluated again and corrected; default: false
+    noisy: bool
+
     #: further numbers of each solution, kept with the elites: how many of each name; default: none
     extras: dict[str, int]
 
@@ -60,6 +63,15 @@ class Settings(TypedDict, total=False):
 
     #: elites to start from: a run folder or a table of them (.csv, .parquet), or a list of several; default: none
     start_from: str | PathLike[str] | Iterable[str | PathLike[str]]
+
+    #: solutions that each cell keeps, of which the surest is its elite; default: 4
+    candidates: int
+
+    #: evaluations of each of them that its values are estimated from, the latest ones; default: 16
+    depth: int
+
+    #: what stands for several evaluations; default: "mean"
+    estimate: Literal["mean", "median"]
 
     #: the number of Voronoi cells around centroids; default: 10_000
     cells: int
@@ -144,6 +156,9 @@ class Settings(TypedDict, total=False):
 
     #: a bandit that chooses the emitters of an iteration; without it all take part; default: none
     bandit: dict[str, Any]
+
+    #: the share of all evaluations that evaluates solutions of the archive again; default: 0.25
+    reevaluations: float
 
     #: the stretch towards another elite; default: 0.2
     line_sigma: float

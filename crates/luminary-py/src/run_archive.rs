@@ -46,7 +46,7 @@ impl Copied {
             Which::Result => scheduler.result(),
         };
         let inner = if let Some(archive) = archive.downcast_ref::<CellArchive>() {
-            Inner::Cells(Box::new(archive.clone()))
+            Inner::Cells(Box::new(archive.clone().without_noise()))
         } else if let Some(archive) = archive.downcast_ref::<ProximityArchive>() {
             Inner::Proximity(Box::new(archive.clone()))
         } else if let Some(archive) = archive.downcast_ref::<DnsArchive>() {

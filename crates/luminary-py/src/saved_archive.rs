@@ -131,6 +131,7 @@ fn without_centroids(config: &ArchiveConfig) -> (Cow<'_, ArchiveConfig>, &[f64])
         rule: config.rule,
         extra_columns: config.extra_columns.clone(),
         qd_score_offset: config.qd_score_offset,
+        noise: config.noise,
     };
     (Cow::Owned(config), centroids)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use luminary::archive::{Archive, Elite};
+use luminary::archive::{Archive, Elite, NoiseStats};
 use luminary::restart::RestartCounts;
 use luminary::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ pub struct Summary {
     pub coverage: f64,
     /// The same in percent, as in the paper's tables.
     pub coverage_percent: f64,
-    /// Best objective of all evaluations; absent while there is none.
+    /// Best objective of all evaluations, of a noisy problem that of the best elite; absent while there is none.
     #[serde(with = "number::maybe")]
     pub best: Option<f64>,
     /// Mean objective of the elites.
@@ -69,6 +69,9 @@ pub struct Summary {
     /// Where the measures were, if somebody looked.
     #[serde(default)]
     pub measures_seen: Option<MeasuresSeen>,
+    /// How much noise there is, of a noisy problem, whose other figures are those of corrected elites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseStats>,
     /// CRC-32 of all elites of the result archive, for comparing runs, if the run ended in an orderly way.
     pub result_crc32: Option<String>,
     /// The run folder.
@@ -159,6 +162,7 @@ impl Summary {
             invalid: row.invalid,
             failures: row.failures.clone(),
             measures_seen: row.measures_seen.clone(),
+            noise: row.noise,
             result_crc32: None,
             folder: folder.to_owned(),
         }
@@ -180,6 +184,7 @@ const NO_ROW: MetricsRow = MetricsRow {
     invalid: 0,
     failures: BTreeMap::new(),
     measures_seen: None,
+    noise: None,
 };
 
 /// A path need not be Unicode, which JSON must be. It is for people: whoever reads the file knows where it is.

@@ -197,6 +197,7 @@ fn print_proposal(out: &mut impl Write, pilot: &Pilot, config: &RunConfig) -> io
     propose("archive.resolution", proposal.resolution.as_ref().map(|cells| format!("{cells:?}")));
     let differs = |min_f: &f64| *min_f != config.archive.min_f;
     propose("archive.min_f", proposal.min_f.filter(differs).map(|min_f| format!("{min_f:?}")));
+    propose("problem.noisy", proposal.noisy.map(|noisy| noisy.to_string()));
     propose("evaluator.time_limit", proposal.time_limit.map(|seconds| format!("{seconds:?}")));
     propose("evaluator.start_time_limit", proposal.start_time_limit.map(|seconds| format!("{seconds:?}")));
     if !lines.is_empty() {

@@ -93,6 +93,9 @@ fn print_elite(elite: &EliteRecord, config: &RunConfig) -> io::Result<()> {
     if let Some(visits) = elite.visits {
         writeln!(out, "{:<12} {visits}", "visits")?;
     }
+    if let Some(evaluations) = elite.evaluations {
+        writeln!(out, "{:<12} {evaluations}, from which objective and measures are estimated", "evaluations")?;
+    }
     if let Some(seed) = elite.seed {
         writeln!(out, "{:<12} {seed}", "seed")?;
     }
@@ -115,6 +118,9 @@ fn print_replay(replay: &Replay, elite: &EliteRecord) -> io::Result<()> {
         return writeln!(out, "repeats      yes, to the bit");
     }
     let why = match elite.seed {
+        _ if elite.evaluations.is_some_and(|evaluations| evaluations > 1) => {
+            "the archive has an estimate from several evaluations, and this is one".into()
+        }
         Some(seed) => format!("the evaluator was given the same seed, {seed}, so it uses chance of its own"),
         None => "its seed is not known (in completion order, and where solutions were injected), so another was given"
             .into(),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use luminary::archive::ArchiveKind;
+use luminary::archive::{ArchiveKind, NoiseStats};
 use luminary::preset::Preset;
 use luminary_domains::Domain;
 use luminary_run::config::{ArchiveSettings, ProblemConfig, RankerName, RunConfig, StrategyName, settings};
@@ -98,10 +98,24 @@ fn print_summary(summary: &Summary, config: &RunConfig) -> io::Result<()> {
     if summary.measures_seen.as_ref().is_some_and(|seen| seen.rows > 0) {
         rows.push(("measures", outside(summary).unwrap_or_else(|| "all within their bounds".into())));
     }
+    if let Some(noise) = &summary.noise {
+        rows.push(("noise", noise_in_words(noise, summary.elites)));
+    }
     for (name, value) in rows {
         writeln!(out, "{name:<12} {value}")?;
     }
     Ok(())
+}
+
+/// How much noise there is, and how far what is shown of elites can be believed.
+fn noise_in_words(noise: &NoiseStats, n_elites: usize) -> String {
+    format!(
+        "standard deviation {:.3}; figures are those of corrected elites, estimated from {:.1} evaluations each, {} of {} from one",
+        noise.deviation,
+        noise.evaluations_per_elite,
+        grouped(noise.n_unconfirmed as u64),
+        grouped(n_elites as u64)
+    )
 }
 
 /// How full the archive is. One without a limit is never full, and what it holds is all that can be said.

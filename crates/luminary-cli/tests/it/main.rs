@@ -30,6 +30,8 @@ mod hosts;
 mod kill;
 mod lsi;
 #[cfg(unix)]
+mod noise;
+#[cfg(unix)]
 mod minimise;
 mod plot;
 mod reproduce;

@@ -16,6 +16,8 @@ const MARGIN: f64 = 0.1;
 const NOISE_WIDTHS: f64 = 4.0;
 /// How many times the slowest evaluation a time limit should allow.
 const PATIENCE: f64 = 10.0;
+/// Noise below this share of the range of objectives is not worth evaluations.
+const LEAST_NOISE: f64 = 0.01;
 /// Shorter time limits than this are met by chance on a busy machine.
 const LEAST_SECONDS: f64 = 1.0;
 
@@ -29,6 +31,8 @@ pub struct Proposal {
     pub resolution: Option<Vec<usize>>,
     /// `archive.min_f`: a little worse than the worst objective seen. Domains know theirs.
     pub min_f: Option<f64>,
+    /// `problem.noisy`: evaluations of the same solution differ, and nothing is done about it yet.
+    pub noisy: Option<bool>,
     /// `evaluator.time_limit`: ten times the slowest evaluation.
     pub time_limit: Option<f64>,
     /// `evaluator.start_time_limit`: ten times the slowest start.
@@ -47,6 +51,7 @@ impl Proposal {
                 Acceptance::Soft { .. } if is_program => min_f(config.goal(), pilot),
                 _ => None,
             },
+            noisy: noisy(config, pilot),
             time_limit: is_program.then(|| quantile(&pilot.times.all, 1.0).map(limit)).flatten(),
             start_time_limit: pilot.times.start.filter(|_| says_hello(config)).map(limit),
         }
@@ -99,6 +104,13 @@ fn resolution(config: &RunConfig, pilot: &Pilot, ranges: Option<&[(f64, f64)]>) 
         n_cells.min(widest.max(2))
     });
     Some(cells.collect::<Vec<_>>()).filter(|cells| *cells != grid.resolution)
+}
+
+/// Whether objectives differ by more than a hundredth of the range that was seen: less of it misleads no search.
+fn noisy(config: &RunConfig, pilot: &Pilot) -> Option<bool> {
+    let (lowest, highest) = pilot.objective?;
+    let is_noisy = pilot.objective_noise? > LEAST_NOISE * (highest - lowest);
+    (is_noisy && config.algorithm.noise.is_none()).then_some(true)
 }
 
 fn min_f(goal: Goal, pilot: &Pilot) -> Option<f64> {

@@ -64,6 +64,7 @@ pub(super) fn read(
         restart: optional(section, "restart")?.map(read_restart).transpose()?,
         bounds,
         bandit: section.take("bandit").map(|setting| read_bandit(setting, emitters)).transpose()?,
+        noise: None,
     })
 }
 

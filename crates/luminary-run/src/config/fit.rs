@@ -8,6 +8,7 @@ use super::{AlgorithmSettings, ProblemConfig};
 const WITH_THRESHOLDS: &[&str] = &["grid", "cvt", "categorical", "discount"];
 const WITH_CELLS: &[&str] = &["grid", "cvt", "categorical", "sliding_boundaries"];
 const WITH_CELLS_OR_DENSITY: &[&str] = &["grid", "cvt", "categorical", "sliding_boundaries", "density"];
+const CORRECTED: &[&str] = &["grid", "cvt", "density", "discount"];
 const OF_QUANTITIES: &[&str] = &["grid", "cvt", "sliding_boundaries", "proximity", "dns", "density", "discount"];
 
 /// Kinds of archives that somebody can work with.
@@ -45,6 +46,9 @@ pub(super) fn fits(problem: &ProblemConfig, algorithm: &AlgorithmSettings) -> Ve
     }
     if preset == Preset::Dms {
         fit(&["discount"], format!("for {preset}, whose thresholds are a model's"));
+    }
+    if algorithm.noise.is_some() {
+        fit(CORRECTED, "for a noisy problem, whose elites are corrected in cells that stay where they are".into());
     }
     match (&algorithm.ranker, preset) {
         (None, Preset::DensityDescent) => {

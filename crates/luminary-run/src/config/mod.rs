@@ -27,6 +27,7 @@ mod fit;
 mod floats;
 mod goal;
 mod names;
+mod noise;
 mod over_issue;
 mod problem;
 mod render;
@@ -49,7 +50,7 @@ use luminary::preset::{Preset, StepSizes};
 use luminary::problem::ProblemSpec;
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
-use luminary::scheduler::{BanditConfig, Order};
+use luminary::scheduler::{BanditConfig, NoiseHandling, Order};
 use luminary::strategy::GradientConfig;
 use luminary::strategy::{BoundsRule, Variant};
 use luminary_domains::{Domain, DomainError};
@@ -238,6 +239,9 @@ pub struct AlgorithmSettings {
     /// The bandit that chooses the emitters of an iteration; without it all of them take part.
     #[serde(default)]
     pub bandit: Option<BanditConfig>,
+    /// What is done about noise, if evaluations of the same solution differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseHandling>,
 }
 
 /// Where Jacobians of objective and measures come from.
@@ -259,10 +263,11 @@ impl AlgorithmSettings {
         }
     }
 
-    /// Evaluations an iteration makes.
+    /// Evaluations an iteration makes, those of solutions that the archive has included.
     pub fn evaluations_per_iteration(&self) -> u64 {
         let n_active = self.bandit.map_or(self.emitters, |bandit| bandit.n_active);
-        (n_active as u64).saturating_mul(self.batch_size as u64)
+        let n_new = n_active.saturating_mul(self.batch_size);
+        n_new.saturating_add(self.noise.map_or(0, |noise| noise.n_beside(n_new))) as u64
     }
 }
 

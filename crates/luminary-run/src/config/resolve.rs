@@ -8,7 +8,9 @@ use luminary::scheduler::Order;
 use super::error::Fault;
 use super::setting::{Section, Setting};
 use super::tree::Table;
-use super::{AlgorithmSettings, ProblemConfig, RunConfig, RunSettings, algorithm, archive, effect, problem, render};
+use super::{
+    AlgorithmSettings, ProblemConfig, RunConfig, RunSettings, algorithm, archive, effect, noise, problem, render,
+};
 use crate::error::RunError;
 
 /// Iterations of the paper's experiments.
@@ -29,6 +31,7 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
     let render_section = root.take_section("render").map(Setting::into_section).transpose()?;
     let evaluator = root.take_section("evaluator").map(Setting::into_section).transpose()?;
     root.finish()?;
+    let noise = noise::read(&mut problem, &mut archive_section, &mut algorithm)?;
     let (problem_config, spec) = match given {
         Some(mut given) => {
             problem::read_given(&mut problem, evaluator, &mut given)?;
@@ -38,6 +41,7 @@ pub(super) fn resolve(table: Table, given: Option<ProblemConfig>) -> Result<RunC
         None => problem::read(&mut problem, evaluator)?,
     };
     let mut algorithm_settings = algorithm::read(&mut algorithm, &problem_config, &spec)?;
+    algorithm_settings.noise = noise;
     let run_settings = read_run(&mut run, &algorithm_settings)?;
     let evaluations = algorithm_settings.evaluations_per_iteration().saturating_mul(run_settings.iterations);
     let context = archive::Context { evaluations, problem: &problem_config, algorithm: &algorithm_settings };

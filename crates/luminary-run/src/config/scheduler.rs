@@ -47,7 +47,10 @@ impl RunConfig {
         for group in &mut config.emitters {
             algorithm.apply_to(&mut group.emitter);
         }
-        config
+        match &algorithm.noise {
+            Some(noise) => config.with_noise(noise),
+            None => config,
+        }
     }
 
     /// What the algorithm chose for this problem and budget, and why; empty for algorithms that choose nothing.
@@ -93,6 +96,7 @@ impl AlgorithmSettings {
             EmitterConfig::IsoLine(config) => config.bounds = bounds,
             EmitterConfig::Genetic(config) => config.bounds = bounds,
             EmitterConfig::GradientOperator(config) => config.bounds = bounds,
+            EmitterConfig::Reevaluation(_) => {}
             EmitterConfig::Evolution(config) => {
                 config.bounds = bounds;
                 config.ranker = self.ranker.clone().unwrap_or(config.ranker.clone());

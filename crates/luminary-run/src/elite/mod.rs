@@ -47,6 +47,9 @@ pub struct EliteRecord {
     pub threshold: Option<f64>,
     /// How many solutions have landed in its cell, if the archive counts them.
     pub visits: Option<u64>,
+    /// From how many evaluations its objective and measures are estimated, in a noisy run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evaluations: Option<usize>,
     /// Its number among all rows that the archive was offered, if the archive counts them.
     #[serde(skip)]
     pub number: Option<u64>,
@@ -79,6 +82,7 @@ impl EliteRecord {
             threshold: elite.threshold.map(|threshold| goal.turn(threshold)),
             visits: elite.visits,
             number: elite.number,
+            evaluations: elite.evaluations,
             ticket: None,
             seed: None,
         }

@@ -252,6 +252,7 @@ mod tests {
             threshold: None,
             visits: Some(4),
             number: Some(11),
+            evaluations: None,
             ticket: Some(11),
             seed: Some(12),
         }

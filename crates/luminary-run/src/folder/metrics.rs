@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use luminary::archive::{CellArchive, NoiseStats};
 use luminary::scheduler::Scheduler;
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ pub struct MetricsRow {
     pub coverage: f64,
     /// Number of elites.
     pub elites: usize,
-    /// Best objective of all evaluations; absent while there is none.
+    /// Best objective of all evaluations, of a noisy problem that of the best elite; absent while there is none.
     #[serde(with = "number::maybe")]
     pub best: Option<f64>,
     /// Mean objective of the elites.
@@ -47,6 +48,9 @@ pub struct MetricsRow {
     /// Where the measures were, if somebody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measures_seen: Option<MeasuresSeen>,
+    /// How much noise there is, of a noisy problem, whose other figures are those of corrected elites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseStats>,
 }
 
 impl MetricsRow {
@@ -67,6 +71,7 @@ impl MetricsRow {
             invalid: scheduler.n_invalid(),
             failures: scheduler.failures().by_cause().map(|(cause, count)| (cause.to_owned(), count)).collect(),
             measures_seen: measures_seen.cloned(),
+            noise: scheduler.result().downcast_ref().and_then(CellArchive::noise),
         }
     }
 }
@@ -155,6 +160,7 @@ mod tests {
             invalid: 0,
             failures: BTreeMap::new(),
             measures_seen: None,
+            noise: None,
         }
     }
 

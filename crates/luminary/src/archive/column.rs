@@ -213,6 +213,17 @@ macro_rules! columns {
                 self.data().row(row, width)
             }
 
+            /// Removes a row of `width` values; the last row takes its place.
+            pub(super) fn swap_remove_row(&mut self, row: usize, width: usize) {
+                match self {
+                    $(Self::$name(values) => {
+                        let last = values.len() - width;
+                        values.copy_within(last.., row * width);
+                        values.truncate(last);
+                    })*
+                }
+            }
+
             pub(super) fn clear(&mut self) {
                 match self {
                     $(Self::$name(values) => values.clear(),)*

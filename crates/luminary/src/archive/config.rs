@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::{Acceptance, CellArchive, CellsConfig, GridConfig, UpdateRule};
+use super::cell::{Acceptance, CellArchive, CellsConfig, GridConfig, NoiseConfig, UpdateRule};
 use super::density::{DensityArchive, DensityConfig};
 use super::discount::{DiscountArchive, DiscountConfig, Perceptron, PerceptronConfig};
 use super::dns::{DnsArchive, DnsConfig};
@@ -30,6 +30,9 @@ pub struct ArchiveConfig {
     /// Subtracted from every objective in the QD score.
     #[serde(default)]
     pub qd_score_offset: f64,
+    /// How elites are corrected, if evaluations of the same solution differ: of an elitist archive, such as a result archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseConfig>,
 }
 
 /// Which archive, with its own settings.
@@ -98,6 +101,7 @@ impl ArchiveConfig {
             rule: UpdateRule::default(),
             extra_columns: Vec::new(),
             qd_score_offset: 0.0,
+            noise: None,
         }
     }
 
@@ -189,6 +193,11 @@ impl ArchiveConfig {
         if has_rule && !matches!(self.kind, ArchiveKind::Cells(_)) {
             return Err(ConfigError::Conflict(
                 "expected an archive with cells for soft acceptance or the batch rule, found one without",
+            ));
+        }
+        if self.noise.is_some() && !matches!(self.kind, ArchiveKind::Cells(_)) {
+            return Err(ConfigError::Conflict(
+                "expected an archive with cells, whose elites can be corrected under noise, found one without",
             ));
         }
         Ok(())

@@ -25,6 +25,8 @@ pub struct Elite<'a> {
     pub number: Option<u64>,
     /// How many rows have been offered to the archive after this one, if the archive counts them.
     pub age: Option<u64>,
+    /// From how many evaluations its objective and measures are estimated, if the archive corrects its elites.
+    pub evaluations: Option<usize>,
     extras: Extras<'a>,
 }
 
@@ -48,6 +50,7 @@ impl<'a> Elite<'a> {
             visits: None,
             number: None,
             age: None,
+            evaluations: None,
             extras: Extras::default(),
         }
     }

@@ -37,12 +37,13 @@ mod saved;
 use std::any::Any;
 use std::fmt::Debug;
 
+use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
 pub use batch::{Batch, NonFinite};
 pub use cell::{
-    Acceptance, BORDER_EPSILON, Categorical, CategoricalConfig, CellArchive, Cells, CellsConfig, Grid, GridConfig,
-    SlidingBoundaries, SlidingBoundariesConfig, UpdateRule,
+    Acceptance, BORDER_EPSILON, Categorical, CategoricalConfig, CellArchive, Cells, CellsConfig, Estimate, Grid,
+    GridConfig, NoiseConfig, NoiseStats, SlidingBoundaries, SlidingBoundariesConfig, UpdateRule,
 };
 pub(crate) use column::Column;
 pub use column::{ColumnData, Dtype, ExtraColumn};
@@ -162,6 +163,11 @@ pub trait Archive: EliteSource + Any + Debug + Send + Sync {
         true
     }
 
+    /// Whether elites are corrected by further evaluations. Emitters see the elites of such a result archive.
+    fn corrects_elites(&self) -> bool {
+        false
+    }
+
     /// Whether this result archive can stand beside the archive; a scheduler asks before it calls
     /// [`learn`](Self::learn).
     ///
@@ -174,6 +180,17 @@ pub trait Archive: EliteSource + Any + Debug + Send + Sync {
     /// For an archive that learns from the result archive beside it: the scheduler calls this once at the beginning, and
     /// after every tell.
     fn learn(&mut self, _result: &dyn Archive) {}
+
+    /// Draws a solution of which another evaluation would tell most: an elite, unless the archive knows of noise and has
+    /// candidates that it doubts. `None` while there is nothing.
+    fn draw_doubtful(&self, rng: &mut WideRng) -> Option<&[f64]> {
+        self.draw_solution(rng)
+    }
+
+    /// Standard deviation of the objective between evaluations of the same solution; zero unless the archive knows of noise.
+    fn noise_deviation(&self) -> f64 {
+        0.0
+    }
 
     /// The cells that measure space is cut into, if it is.
     fn cells(&self) -> Option<&Cells> {

@@ -134,6 +134,21 @@ impl Rows {
         self.give(slot, batch, row, number)
     }
 
+    /// Takes an elite away and returns its objective; the last one takes its slot.
+    pub(super) fn swap_remove(&mut self, slot: usize) -> f64 {
+        let last = self.len() - 1;
+        let columns = [(&mut self.solutions, self.solution_dim), (&mut self.measures, self.measure_dim)];
+        for (values, width) in columns {
+            values.copy_within(last * width.., slot * width);
+            values.truncate(last * width);
+        }
+        for (values, column) in self.extras.iter_mut().zip(&self.extra_columns) {
+            values.swap_remove_row(slot, column.width);
+        }
+        self.numbers.swap_remove(slot);
+        self.objectives.swap_remove(slot)
+    }
+
     /// Forgets every elite; reserved room stays.
     pub(super) fn clear(&mut self) {
         self.objectives.clear();

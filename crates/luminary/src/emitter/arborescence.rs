@@ -334,6 +334,7 @@ impl ArborescenceEmitter {
     fn learn_from_probes(&mut self, elites: &dyn EliteSource, feedback: &Feedback<'_>) {
         let Some(probes) = &mut self.probes else { return };
         if probes.tell(feedback) > 0 {
+            probes.forget_noise(elites.noise_deviation());
             self.has_bad_gradient =
                 self.branching.take_gradients(probes.jacobian(), &self.measure_ranges, &mut self.jacobian).is_err();
             return;

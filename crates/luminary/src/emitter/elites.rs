@@ -29,6 +29,17 @@ pub trait EliteSource: Sync {
         self.draw_index(rng).map(|i| self.elite_solution(i))
     }
 
+    /// Draws a solution of which another evaluation would tell most, or `None` while there is nothing: an elite, unless the
+    /// archive knows of noise.
+    fn draw_doubtful(&self, rng: &mut WideRng) -> Option<&[f64]> {
+        self.draw_solution(rng)
+    }
+
+    /// Standard deviation of the objective between evaluations of the same solution; zero unless the archive knows of noise.
+    fn noise_deviation(&self) -> f64 {
+        0.0
+    }
+
     /// Draws an elite, or `None` while there is none.
     fn draw(&self, rng: &mut WideRng) -> Option<EliteView<'_>> {
         self.draw_index(rng).map(|i| self.elite(i))
@@ -75,6 +86,14 @@ impl<A: Archive> EliteSource for A {
 
     fn elite_solution(&self, i: usize) -> &[f64] {
         self.nth_elite(i).solution
+    }
+
+    fn draw_doubtful(&self, rng: &mut WideRng) -> Option<&[f64]> {
+        Archive::draw_doubtful(self, rng)
+    }
+
+    fn noise_deviation(&self) -> f64 {
+        Archive::noise_deviation(self)
     }
 
     fn elite(&self, i: usize) -> EliteView<'_> {

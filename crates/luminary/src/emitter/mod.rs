@@ -15,6 +15,7 @@ mod jacobian;
 mod probes;
 mod arborescence;
 mod gradient_operator;
+mod reevaluation;
 
 use std::any::Any;
 
@@ -30,6 +31,7 @@ pub use learner::Selection;
 pub use operator::Operator;
 pub use parts::LearnerParts;
 pub use probes::{Difference, EstimateConfig, Gradients, Refresh};
+pub use reevaluation::{ReevaluationConfig, ReevaluationEmitter};
 pub use variation::{GaussianConfig, GeneticConfig, IsoLineConfig, VariationEmitter};
 
 use crate::error::{CheckpointError, ConfigError};
@@ -147,6 +149,8 @@ pub(crate) enum SavedEmitter<'a> {
     Arborescence(Box<arborescence::ArborescenceState<'a>>),
     /// Of a gradient operator emitter.
     GradientOperator(gradient_operator::GradientOperatorState<'a>),
+    /// Of an emitter that evaluates again.
+    Reevaluation(reevaluation::ReevaluationState),
     /// Of a custom emitter, in its own encoding.
     Custom(serde_bytes::ByteBuf),
 }
@@ -193,6 +197,8 @@ pub enum EmitterConfig {
     Arborescence(ArborescenceConfig),
     /// Varied elites, and one step from each along its gradients (OMG-MEGA).
     GradientOperator(GradientOperatorConfig),
+    /// Solutions of the archive, evaluated again because evaluations differ.
+    Reevaluation(ReevaluationConfig),
 }
 
 /// What every emitter needs to know of its surroundings.
@@ -225,7 +231,28 @@ impl EmitterConfig {
             Self::Evolution(config) => Box::new(EvolutionEmitter::new(config, shape)?),
             Self::Arborescence(config) => Box::new(ArborescenceEmitter::new(config, shape)?),
             Self::GradientOperator(config) => Box::new(GradientOperatorEmitter::new(config, shape)?),
+            Self::Reevaluation(config) => Box::new(ReevaluationEmitter::new(config, shape)?),
         })
+    }
+
+    /// Evaluations that it makes in most iterations, the gradient point included.
+    pub(crate) fn usual_batch_size(&self, solution_dim: usize) -> usize {
+        match self {
+            Self::Gaussian(config) => config.batch_size,
+            Self::IsoLine(config) => config.batch_size,
+            Self::Genetic(config) => config.batch_size,
+            Self::Evolution(config) => {
+                config.batch_size.unwrap_or_else(|| config.strategy.default_batch_size(solution_dim))
+            }
+            Self::Arborescence(config) => config.batch_size + usize::from(config.gradients == Gradients::Given),
+            Self::GradientOperator(config) => config.batch_size,
+            Self::Reevaluation(config) => config.batch_size,
+        }
+    }
+
+    /// Whether the emitter takes part in every iteration, however places are shared: it searches for nothing.
+    pub(crate) fn always_takes_part(&self) -> bool {
+        matches!(self, Self::Reevaluation(_))
     }
 
     /// Refuses an emitter that could never learn: the better half of a single row is no row.
@@ -233,7 +260,11 @@ impl EmitterConfig {
         let (selection, batch_size) = match self {
             Self::Evolution(config) => (config.selection, config.batch_size),
             Self::Arborescence(config) => (config.selection, Some(config.batch_size)),
-            Self::Gaussian(_) | Self::IsoLine(_) | Self::Genetic(_) | Self::GradientOperator(_) => return Ok(()),
+            Self::Gaussian(_)
+            | Self::IsoLine(_)
+            | Self::Genetic(_)
+            | Self::GradientOperator(_)
+            | Self::Reevaluation(_) => return Ok(()),
         };
         match (selection, batch_size) {
             (Selection::Mu, Some(1)) => Err(ConfigError::TooFew {

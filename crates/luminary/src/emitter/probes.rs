@@ -108,6 +108,10 @@ const N_RECENT: usize = 5;
 /// A present rate below this share of the average one calls for new gradients.
 const LEAST_SHARE: f64 = 0.5;
 
+/// A gradient whose square is below this many times that of noise alone says nothing. The search point is part of all forward
+/// differences, so that noise alone comes to several times its expectation now and then.
+const LEAST_SIGNAL: f64 = 4.0;
+
 /// Differences along each component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -265,6 +269,22 @@ impl Probes {
         self.state.gain = gain(feedback.status, feedback.delta);
         self.state.recent_gains.clear();
         if has_effect { n_estimated } else { 0 }
+    }
+
+    /// Takes the gradient of the objective for none where it is hardly longer than noise of this standard deviation makes it:
+    /// it would lead anywhere.
+    pub(super) fn forget_noise(&mut self, deviation: f64) {
+        let dim = self.solution_dim;
+        let gradient = &mut self.state.jacobian[..dim];
+        let distance = match self.config.difference {
+            Difference::Forward => self.config.length,
+            Difference::Central => 2.0 * self.config.length,
+        };
+        // A component is the difference of two evaluations over their distance.
+        let of_noise = dim as f64 * 2.0 * (deviation / distance).powi(2);
+        if kernels::dot(gradient, gradient) < LEAST_SIGNAL * of_noise {
+            gradient.fill(0.0);
+        }
     }
 
     /// Random directions in place of gradients; a branch with one coefficient of one is ten differences long.

@@ -4,5 +4,8 @@ use crate::archive::Archive;
 
 /// The archive whose elites emitters see.
 pub(super) fn elites_of<'a>(archive: &'a dyn Archive, result: Option<&'a dyn Archive>) -> &'a dyn Archive {
-    if archive.keeps_elites() { archive } else { result.unwrap_or(archive) }
+    match result {
+        Some(result) if result.corrects_elites() || !archive.keeps_elites() => result,
+        _ => archive,
+    }
 }

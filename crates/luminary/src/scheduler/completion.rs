@@ -144,7 +144,9 @@ impl Protocol {
     fn next_emitter<E: EmitterHandle>(&self, parts: &Parts<'_, E>) -> Option<usize> {
         let can_give = |&i: &usize| {
             let drawn = self.completion.lanes[i].drawn.as_ref();
-            self.is_active(i) && drawn.is_none_or(Generation::has_rows_to_give)
+            // One without generations may have none: who evaluates again has none before there are elites.
+            let has_rows = || draws_generations(&*parts.emitters[i]) || parts.emitters[i].n_rows(parts.elites()) > 0;
+            self.is_active(i) && drawn.map_or_else(has_rows, Generation::has_rows_to_give)
         };
         (0..parts.emitters.len()).filter(can_give).min_by_key(|&i| self.completion.lanes[i].n_issued)
     }

@@ -170,12 +170,7 @@ impl SchedulerConfig {
         let mut config = self.archive.clone();
         config.acceptance = Acceptance::Elitist;
         config.rule = UpdateRule::Sequential;
-        if let (ArchiveKind::Cells(CellsConfig::Cvt(config)), Some(Cells::Cvt(cvt))) =
-            (&mut config.kind, archive.cells())
-        {
-            // Finding centroids again would cost as much as the first time.
-            config.centroids = CentroidSource::Given(cvt.centroids().to_vec());
-        }
+        share_centroids(&mut config, archive);
         Some(config)
     }
 
@@ -189,7 +184,11 @@ impl SchedulerConfig {
             UnnamedResult::BesideSoft => self.derived_result(archive),
             UnnamedResult::Absent => None,
         };
-        let Some(config) = self.result.as_ref().or(derived.as_ref()) else {
+        let mut given = self.result.clone();
+        if let Some(given) = given.as_mut().filter(|given| given.kind == self.archive.kind) {
+            share_centroids(given, archive);
+        }
+        let Some(config) = given.or(derived) else {
             return match archive.keeps_elites() {
                 true => Ok(None),
                 false => {
@@ -210,6 +209,13 @@ impl SchedulerConfig {
         }
         archive.learn(result.as_ref());
         Ok(Some(result))
+    }
+}
+
+/// Gives the result archive the centroids of the archive: finding them again would cost as much as the first time.
+fn share_centroids(result: &mut ArchiveConfig, archive: &dyn Archive) {
+    if let (ArchiveKind::Cells(CellsConfig::Cvt(config)), Some(Cells::Cvt(cvt))) = (&mut result.kind, archive.cells()) {
+        config.centroids = CentroidSource::Given(cvt.centroids().to_vec());
     }
 }
 

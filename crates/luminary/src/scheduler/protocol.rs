@@ -167,8 +167,12 @@ impl Protocol {
         check_order(config.order, parts.emitters)?;
         let n_emitters = parts.emitters.len();
         let usual = |emitter: &E| emitter.usual_batch_size().unwrap_or(emitter.batch_size()) + emitter.n_gradients();
-        let rows_of_all: usize = parts.emitters.iter().map(usual).sum();
-        let n_active = config.pool.n_active(n_emitters);
+        let active = ActiveEmitters::new(config, n_emitters)?;
+        let (always, sharing): (Vec<usize>, Vec<usize>) =
+            (0..n_emitters).partition(|&emitter| active.always_takes_part(emitter));
+        let rows_of = |emitters: &[usize]| -> usize { emitters.iter().map(|&i| usual(&parts.emitters[i])).sum() };
+        let n_places = config.pool.n_active(sharing.len());
+        let rows_of_places = (rows_of(&sharing) * n_places).div_ceil(sharing.len().max(1));
         Ok(Self {
             solution_dim: parts.archive.solution_dim(),
             measure_dim: parts.archive.measure_dim(),
@@ -177,7 +181,7 @@ impl Protocol {
             order: config.order,
             initial: config.initial.clone(),
             non_finite: config.non_finite,
-            rows_per_iteration: (rows_of_all * n_active).div_ceil(n_emitters).max(1) as u64,
+            rows_per_iteration: (rows_of_places + rows_of(&always)).max(1) as u64,
             iterations_differ: parts.emitters.iter().any(|emitter| emitter.usual_batch_size().is_some()),
             threads: Threads::default(),
             add_mode: AddMode::default(),
@@ -194,7 +198,7 @@ impl Protocol {
                 n_calls: 0,
                 whole_evaluations: 0,
             },
-            active: ActiveEmitters::new(config, n_emitters)?,
+            active,
             round: Round::default(),
             completion: Completion::new(n_emitters),
             memory: Memory::default(),

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::active::ActiveEmitters;
+use super::active::Sharing;
 use super::adding::AddMode;
 use super::bandit::Bandit;
 use super::completion::{Completion, OpenTicket, draws_generations};
@@ -172,10 +172,10 @@ impl Protocol {
         let rows: &[Range<usize>] = if is_in_round { &self.round.rows } else { &[] };
         let solutions: &[f64] = if is_in_round { &self.round.solutions } else { &[] };
         let tickets = Some(&self.round.tickets).filter(|tickets| is_in_round && tickets.is_tracked());
-        let (bandit, shares) = match &self.active {
-            ActiveEmitters::All => (None, None),
-            ActiveEmitters::Bandit(bandit) => (Some(Cow::Borrowed(bandit)), None),
-            ActiveEmitters::Shares(shares) => (None, Some(Cow::Borrowed(shares))),
+        let (bandit, shares) = match &self.active.sharing {
+            Sharing::All => (None, None),
+            Sharing::Bandit(bandit) => (Some(Cow::Borrowed(bandit)), None),
+            Sharing::Shares(shares) => (None, Some(Cow::Borrowed(shares))),
         };
         ProtocolState {
             progress: Cow::Borrowed(&self.progress),
@@ -200,10 +200,10 @@ impl Protocol {
         state: ProtocolState<'_>,
         emitters: &[E],
     ) -> Result<(), CheckpointError> {
-        match (&mut self.active, state.bandit, state.shares) {
-            (ActiveEmitters::All, None, None) => {}
-            (ActiveEmitters::Bandit(bandit), Some(state), None) => bandit.load(state.into_owned())?,
-            (ActiveEmitters::Shares(shares), None, Some(state)) => shares.load(state.into_owned())?,
+        match (&mut self.active.sharing, state.bandit, state.shares) {
+            (Sharing::All, None, None) => {}
+            (Sharing::Bandit(bandit), Some(state), None) => bandit.load(state.into_owned())?,
+            (Sharing::Shares(shares), None, Some(state)) => shares.load(state.into_owned())?,
             _ => return Err(mismatch("active emitters", "the state of the configured pool", "another one")),
         }
         self.progress = state.progress.into_owned();

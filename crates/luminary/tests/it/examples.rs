@@ -16,6 +16,8 @@ mod custom_stop;
 mod custom_strategy;
 #[path = "../../examples/many_measures.rs"]
 mod many_measures;
+#[path = "../../examples/noisy.rs"]
+mod noisy;
 
 #[test]
 fn an_archive_of_ones_own() -> Result<(), Box<dyn Error>> {
@@ -50,4 +52,9 @@ fn a_stop_rule_of_ones_own() -> Result<(), Box<dyn Error>> {
 #[test]
 fn thresholds_of_a_model_for_many_measures() -> Result<(), Box<dyn Error>> {
     many_measures::compare(&[])
+}
+
+#[test]
+fn a_noisy_problem_with_and_without_noise_handling() -> Result<(), Box<dyn Error>> {
+    noisy::compare(&["lp-sphere", "5", "2", "2000", "1..3", "cma_mae"].map(str::to_owned))
 }

@@ -17,4 +17,5 @@ mod protocol;
 mod golden;
 mod estimated_gradients;
 mod awkward_problems;
+mod noise;
 mod examples;

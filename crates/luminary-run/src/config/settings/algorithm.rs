@@ -146,6 +146,13 @@ pub(super) const ENTRIES: &[Entry] = &[
         is("\"restarted\""),
         "which emitters are replaced after an iteration",
     ),
+    Entry::new(
+        "algorithm.reevaluations",
+        Kind::Number(Range::Within(0.0, 0.9)),
+        is("0.25"),
+        "the share of all evaluations that evaluates solutions of the archive again",
+    )
+    .scope(Scope::Noisy),
     Entry::new("algorithm.line_sigma", Kind::Number(Range::Positive), is("0.2"), "the stretch towards another elite")
         .scope(Scope::Preset("map_elites_line")),
     Entry::new("algorithm.gradient", Kind::Choice(gradients), is("\"ascent\""), "how gradient emitters step")

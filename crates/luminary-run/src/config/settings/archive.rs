@@ -19,6 +19,10 @@ fn rules() -> Vec<&'static str> {
     vec!["sequential", "batch"]
 }
 
+fn estimates() -> Vec<&'static str> {
+    vec!["mean", "median"]
+}
+
 const RESOLUTION: Kind = Kind::Other {
     expected: "an integer >= 1, one for each measure, or text like \"100x100\"",
     python: "int | Iterable[int] | str",
@@ -84,6 +88,22 @@ pub(super) const ENTRIES: &[Entry] = &[
         "elites to start from: a run folder or a table of them (.csv, .parquet), or a list of several",
     )
     .aliases(&["start_from"]),
+    Entry::new(
+        "archive.candidates",
+        Kind::Integer(1, 1_000),
+        is("4"),
+        "solutions that each cell keeps, of which the surest is its elite",
+    )
+    .scope(Scope::Noisy),
+    Entry::new(
+        "archive.depth",
+        Kind::Integer(2, 1_000_000),
+        is("16"),
+        "evaluations of each of them that its values are estimated from, the latest ones",
+    )
+    .scope(Scope::Noisy),
+    Entry::new("archive.estimate", Kind::Choice(estimates), is("\"mean\""), "what stands for several evaluations")
+        .scope(Scope::Noisy),
     Entry::new("archive.cells", Kind::Integer(1, CELLS), is("10_000"), "the number of Voronoi cells around centroids")
         .scope(Scope::Kind("cvt")),
     Entry::new("archive.centroids", Kind::Choice(centroids), is("\"k_means\""), "where centroids come from")

@@ -74,4 +74,10 @@ pub(super) const ENTRIES: &[Entry] = &[
         "what each component of a solution is called in figures",
     )
     .scope(Scope::OwnProblem),
+    Entry::new(
+        "problem.noisy",
+        Kind::Flag,
+        is("false"),
+        "whether evaluations of the same solution differ, so that elites are evaluated again and corrected",
+    ),
 ];

@@ -43,6 +43,8 @@ pub enum Scope {
     Gradients,
     /// For results that take effect when they come.
     Completion,
+    /// For problems whose evaluations of the same solution differ.
+    Noisy,
 }
 
 impl Scope {
@@ -66,6 +68,7 @@ impl Scope {
             Self::Preset(name) => format!("for `{name}`"),
             Self::Gradients => "for `cma_mega`, `cma_maega`, `cma_maega_df` and `auto`".into(),
             Self::Completion => "for `order = \"completion\"`".into(),
+            Self::Noisy => "for `noisy = true`".into(),
         }
     }
 
@@ -98,6 +101,7 @@ impl Scope {
             Self::Preset(name) => preset.name() == name,
             Self::Gradients => is_along_gradients,
             Self::Completion => matches!(config.run.order, Order::Completion { .. }),
+            Self::Noisy => config.algorithm.noise.is_some(),
         }
     }
 
@@ -109,6 +113,7 @@ impl Scope {
             Self::Lines => "`protocol = \"files\"`".into(),
             Self::Hosts => "none".into(),
             Self::Completion => "`order = \"rows\"`".into(),
+            Self::Noisy => "`noisy = false`".into(),
             Self::Equations if config.algorithm.strategy != StrategyName::CmaEs => {
                 format!("`strategy = {:?}`", config.algorithm.strategy.name())
             }

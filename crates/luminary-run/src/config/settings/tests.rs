@@ -39,6 +39,7 @@ fn fitting(entry: &Entry) -> String {
         Scope::Preset(name) => format!("{OWN}\nalgorithm.preset = '{name}'"),
         Scope::Gradients => format!("{OWN}\nalgorithm.preset = 'cma_mega'"),
         Scope::Completion => format!("{OWN}\nrun.order = 'completion'"),
+        Scope::Noisy => format!("{OWN}\nproblem.noisy = true"),
     }
 }
 

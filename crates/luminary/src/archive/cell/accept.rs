@@ -34,7 +34,7 @@ fn raised(threshold: f64, objective: f64, alpha: f64) -> f64 {
 }
 
 /// Judges row `row` against the archive as it is now.
-fn judge(archive: &CellArchive, cell: CellIdx, row: usize, objective: f64, report: &mut AddReport) -> bool {
+pub(super) fn judge(archive: &CellArchive, cell: CellIdx, row: usize, objective: f64, report: &mut AddReport) -> bool {
     let threshold = archive.store.thresholds[cell.index()];
     let accepted = objective > threshold;
     report.delta[row] = improvement(objective, threshold);

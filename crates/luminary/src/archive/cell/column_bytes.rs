@@ -82,6 +82,9 @@ impl CellArchive {
     /// As [`ArchiveConfig::check_columns`]; nothing changes then.
     pub fn load_columns(&mut self, head: &[u8], columns: &[&[u8]]) -> Result<(), CheckpointError> {
         self.config.check_columns(head, columns)?;
+        if self.noise.is_some() {
+            return Err(CheckpointError::Unsupported { what: "columns of an archive that corrects its elites" });
+        }
         let (head, columns) = parse(&self.config, head, columns)?;
         // Copied into the reserved columns, so that adding goes on without allocating.
         let store = &mut self.store;

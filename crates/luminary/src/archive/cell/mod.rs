@@ -1,6 +1,9 @@
 //! Archives with cells: each cell keeps one elite, by a rule that is the same for every kind of cells.
 
 mod accept;
+mod noise;
+mod candidates;
+mod corrected;
 mod cells;
 mod column_bytes;
 mod columns;
@@ -12,6 +15,7 @@ mod seated;
 mod snapshot;
 mod store;
 
+use luminary_math::WideRng;
 use serde::{Deserialize, Serialize};
 
 pub use accept::UpdateRule;
@@ -19,6 +23,7 @@ pub use boundaries::{SlidingBoundaries, SlidingBoundariesConfig};
 pub use categorical::{Categorical, CategoricalConfig};
 pub use cells::{Cells, CellsConfig};
 pub use grid::{BORDER_EPSILON, Grid, GridConfig};
+pub use noise::{Estimate, NoiseConfig, NoiseStats};
 pub(super) use snapshot::{CellState, CellStateSize};
 
 use super::rows::Rows;
@@ -27,9 +32,11 @@ use super::{
     AddReport, Archive, ArchiveConfig, ArchiveKind, ArchiveStats, Batch, Best, CellIdx, Elite, EliteColumns,
     ExtraColumn, LearningRate, NonFinite, Status, novelty,
 };
+use crate::emitter::EliteSource;
 use crate::error::{CallError, CheckpointError, ConfigError};
 use crate::message_pack;
 use crate::scheduler::Threads;
+use candidates::{Candidate, Candidates};
 use sliding::Recent;
 use store::Store;
 
@@ -63,6 +70,8 @@ pub struct CellArchive {
     n_offered: u64,
     /// What sliding boundaries look at.
     recent: Option<Box<Recent>>,
+    /// What an archive that knows of noise chooses its elites from.
+    noise: Option<Box<Candidates>>,
 }
 
 impl CellArchive {
@@ -103,9 +112,11 @@ impl CellArchive {
             }
             Cells::Grid(_) | Cells::Cvt(_) | Cells::Categorical(_) => None,
         };
+        corrected::check(&config, &cells)?;
+        let noise = config.noise.map(|noise| Box::new(Candidates::new(noise, n_cells)));
         let store = Store::new(n_cells, min_f, rows)?;
         let objective_sum = RunningSum::default();
-        Ok(Self { config, cells, alpha, min_f, store, objective_sum, best: None, n_offered: 0, recent })
+        Ok(Self { config, cells, alpha, min_f, store, objective_sum, best: None, n_offered: 0, recent, noise })
     }
 
     /// Offers rows to cells that the caller names, for cells that are found elsewhere; measures are kept as given.
@@ -179,10 +190,11 @@ impl CellArchive {
         report.copies.reserve(batch.n_rows());
         match self.config.rule {
             _ if self.recent.is_some() => sliding::add_sliding(self, batch, report),
+            _ if self.noise.is_some() => corrected::add_corrected(self, batch, report),
             UpdateRule::Sequential => accept::add_sequential(self, batch, report),
             UpdateRule::Batch => accept::add_batch(self, batch, report),
         }
-        if self.recent.is_none() {
+        if self.recent.is_none() && self.noise.is_none() {
             self.store.complete(threads, batch, self.n_offered, report);
         }
         let first = self.n_offered;
@@ -266,6 +278,18 @@ impl CellArchive {
         &self.store.thresholds
     }
 
+    /// What is known of noise, by an archive that corrects its elites.
+    pub fn noise(&self) -> Option<NoiseStats> {
+        self.noise.as_ref().map(|candidates| corrected::stats(self, candidates))
+    }
+
+    /// The same elites, with what is estimated of them, in an archive that takes every row for what it says.
+    pub fn without_noise(mut self) -> Self {
+        self.config.noise = None;
+        self.noise = None;
+        self
+    }
+
     /// Number of rows that landed in each cell.
     pub fn visits(&self) -> &[u64] {
         &self.store.visits
@@ -308,6 +332,9 @@ impl Archive for CellArchive {
         elite.cell = Some(cell);
         elite.threshold = Some(self.store.thresholds[cell.index()]);
         elite.visits = Some(self.store.visits[cell.index()]);
+        if let Some(candidates) = &self.noise {
+            elite.evaluations = candidates.elite(cell).map(Candidate::n_estimated_from);
+        }
         elite
     }
 
@@ -335,10 +362,28 @@ impl Archive for CellArchive {
         self.store.clear(self.min_f);
         self.objective_sum = RunningSum::default();
         self.best = None;
+        if let Some(candidates) = &mut self.noise {
+            candidates.clear();
+        }
     }
 
     fn columns(&self) -> Option<EliteColumns<'_>> {
         Some(self.store.rows.columns())
+    }
+
+    fn corrects_elites(&self) -> bool {
+        self.noise.is_some()
+    }
+
+    fn noise_deviation(&self) -> f64 {
+        self.noise.as_ref().map_or(0.0, |candidates| candidates.level.deviation())
+    }
+
+    fn draw_doubtful(&self, rng: &mut WideRng) -> Option<&[f64]> {
+        match &self.noise {
+            Some(candidates) => corrected::draw_doubtful(self, candidates, rng),
+            None => self.draw_solution(rng),
+        }
     }
 
     fn cells(&self) -> Option<&Cells> {

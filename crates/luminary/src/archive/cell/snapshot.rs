@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::Bytes;
 
 use super::CellArchive;
+use super::candidates::Candidate;
 use super::cells::Cells;
+use super::noise::NoiseLevel;
 use crate::archive::elite::Best;
 use crate::archive::rows_state::{RowsShape, RowsState, check_best, complete_best, expect_column};
 use crate::archive::stats::RunningSum;
@@ -31,6 +33,17 @@ pub(crate) struct CellState<'a> {
     /// Of an archive with sliding boundaries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sliding: Option<SlidingState<'a>>,
+    /// Of an archive that corrects its elites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    noise: Option<NoiseState<'a>>,
+}
+
+/// The candidates behind the elites.
+#[derive(Debug, Serialize, Deserialize)]
+struct NoiseState<'a> {
+    level: NoiseLevel,
+    /// Of each elite's cell, in the order of the elites.
+    candidates: Vec<Cow<'a, [Candidate]>>,
 }
 
 /// What sliding boundaries remember.
@@ -149,6 +162,7 @@ impl CellArchive {
             best: Cow::Borrowed(&self.best),
             n_offered: Some(self.n_offered),
             sliding: self.save_sliding(),
+            noise: self.save_noise(),
         }
     }
 
@@ -156,6 +170,7 @@ impl CellArchive {
     pub(crate) fn load(&mut self, state: CellState<'_>) -> Result<(), CheckpointError> {
         state.check(&self.config, self.n_cells())?;
         self.check_sliding(state.sliding.as_ref())?;
+        self.check_noise(&state)?;
         let n_offered = state.n_offered();
         // Copied into the reserved columns, not moved, so that adding goes on without allocating.
         let store = &mut self.store;
@@ -168,6 +183,10 @@ impl CellArchive {
         self.objective_sum = state.objective_sum;
         self.best = complete_best(state.best.into_owned(), &self.config.extra_columns);
         self.n_offered = n_offered;
+        if let (Some(candidates), Some(state)) = (&mut self.noise, state.noise) {
+            let of_cells = state.candidates.into_iter().map(Cow::into_owned);
+            candidates.restore(state.level, self.store.cells.iter().copied().zip(of_cells));
+        }
         if let (Cells::SlidingBoundaries(boundaries), Some(recent), Some(state)) =
             (&mut self.cells, &mut self.recent, state.sliding)
         {
@@ -176,6 +195,51 @@ impl CellArchive {
             state.recent.load_into(&mut recent.rows, n_offered);
         }
         Ok(())
+    }
+
+    fn save_noise(&self) -> Option<NoiseState<'_>> {
+        let candidates = self.noise.as_ref()?;
+        let of_cell = |cell: &CellIdx| Cow::Borrowed(&*candidates.of_cell[cell.index()]);
+        Some(NoiseState { level: candidates.level, candidates: self.store.cells.iter().map(of_cell).collect() })
+    }
+
+    /// Checks that there are candidates for each elite if there should be, and that they could be those of this archive.
+    fn check_noise(&self, state: &CellState<'_>) -> Result<(), CheckpointError> {
+        let mismatch = |expected: String, found: String| {
+            Err(CheckpointError::Mismatch { what: "candidates of elites", expected, found })
+        };
+        match (&self.noise, &state.noise) {
+            (None, None) => Ok(()),
+            (Some(_), None) => mismatch("some, because the archive handles noise".into(), "none".into()),
+            (None, Some(_)) => mismatch("none, because the archive does not handle noise".into(), "some".into()),
+            (Some(noise), Some(saved)) => {
+                if saved.candidates.len() != state.cells.len() {
+                    return mismatch(
+                        format!("those of {} cells", state.cells.len()),
+                        saved.candidates.len().to_string(),
+                    );
+                }
+                let shape = RowsShape {
+                    solution_dim: self.config.solution_dim,
+                    measure_dim: self.config.measure_dim(),
+                    extra_columns: &self.config.extra_columns,
+                };
+                let n_offered = state.n_offered();
+                let is_good = |candidate: &Candidate| candidate.is_of(shape, &noise.config, n_offered);
+                let number = 1..=noise.config.candidates;
+                let bad = saved
+                    .candidates
+                    .iter()
+                    .position(|of_cell| !number.contains(&of_cell.len()) || !of_cell.iter().all(is_good));
+                match bad {
+                    None => Ok(()),
+                    Some(slot) => mismatch(
+                        format!("1 to {} of the archive's shape for each elite", noise.config.candidates),
+                        format!("others for elite {slot}"),
+                    ),
+                }
+            }
+        }
     }
 
     fn save_sliding(&self) -> Option<SlidingState<'_>> {

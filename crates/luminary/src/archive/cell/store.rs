@@ -105,6 +105,16 @@ impl Store {
         }
     }
 
+    /// Takes the elite of a cell away and returns its objective; the last elite takes its slot.
+    pub(super) fn vacate(&mut self, cell: CellIdx) -> Option<f64> {
+        let slot = self.slot_of_cell[cell.index()].take()?.index();
+        self.cells.swap_remove(slot);
+        if let Some(moved) = self.cells.get(slot) {
+            self.slot_of_cell[moved.index()] = Some(Slot::new(slot));
+        }
+        Some(self.rows.swap_remove(slot))
+    }
+
     /// Forgets every elite, threshold and visit; the room stays reserved.
     pub(super) fn clear(&mut self, min_f: f64) {
         self.thresholds.fill(min_f);

@@ -12,7 +12,9 @@ use luminary::preset::{Preset, PresetConfig};
 use luminary::problem::{DifferentiableProblem, Problem};
 use luminary::ranker::RankerConfig;
 use luminary::restart::RestartConfig;
-use luminary::scheduler::{BanditConfig, EmitterGroup, InitialPopulation, Order, Pool, Reselect, SchedulerConfig};
+use luminary::scheduler::{
+    BanditConfig, EmitterGroup, InitialPopulation, NoiseHandling, Order, Pool, Reselect, SchedulerConfig,
+};
 use luminary::strategy::GradientConfig;
 use luminary::strategy::{
     Bounds, BoundsRule, CmaConfig, Factorisation, LmMaConfig, OpenAiConfig, SepCmaConfig, StrategyConfig, Variant,
@@ -57,8 +59,27 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
     all.push(voronoi());
     all.push(estimated_gradients());
     all.extend(archive_scenarios());
+    all.extend(noisy());
     all.extend(rankers().into_iter().map(ranked));
     all.extend(strategies().into_iter().map(|(name, strategy)| with_strategy(name, strategy)));
+    all
+}
+
+/// Noise handling around an elitist archive, a soft one and a model of thresholds, where emitters share places in two ways, and
+/// with extra columns.
+fn noisy() -> Vec<Scenario> {
+    let presets = [Preset::MapElites, Preset::CmaMe, Preset::CmaMae, Preset::CmaMaega, Preset::Dms, Preset::Auto];
+    let mut all: Vec<Scenario> = Vec::new();
+    for preset in presets {
+        let problem = LinearProjection::sphere(5).unwrap();
+        let config = preset_config(preset, &problem, 7).config().with_noise(&NoiseHandling::default());
+        all.push(Scenario { name: format!("noisy {preset}"), config, problem: Box::new(problem) });
+    }
+    for mut scenario in [bandit(Reselect::All), batch_rule_with_extras_and_failures()] {
+        scenario.name = format!("noisy {}", scenario.name);
+        scenario.config = scenario.config.with_noise(&NoiseHandling::default());
+        all.push(scenario);
+    }
     all
 }
 

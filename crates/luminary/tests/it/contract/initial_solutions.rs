@@ -34,7 +34,7 @@ fn initial_solutions(emitter: &mut EmitterConfig) -> Option<&mut Option<Vec<f64>
         EmitterConfig::IsoLine(config) => Some(&mut config.initial_solutions),
         EmitterConfig::Genetic(config) => Some(&mut config.initial_solutions),
         EmitterConfig::GradientOperator(config) => Some(&mut config.initial_solutions),
-        EmitterConfig::Evolution(_) | EmitterConfig::Arborescence(_) => None,
+        EmitterConfig::Evolution(_) | EmitterConfig::Arborescence(_) | EmitterConfig::Reevaluation(_) => None,
     }
 }
 

@@ -237,6 +237,7 @@ fn parts_of(emitter: &mut EmitterConfig, change: impl FnOnce(&mut Parts<'_>)) {
                 bounds: &mut c.bounds,
             });
         }
+        EmitterConfig::Reevaluation(_) => panic!("it starts nowhere and is not among the emitters"),
         EmitterConfig::Evolution(c) => {
             let batch_size = c.batch_size.get_or_insert(8);
             change(&mut Parts { x0: &mut c.x0, sigma: &mut c.sigma0, batch_size, bounds: &mut c.bounds });
