@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -191,7 +192,7 @@ pub(crate) struct TrialArgs {
     #[command(flatten)]
     pub(crate) many: ManyArgs,
     /// Number of trials
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 20, value_parser = whole(1..=MAX_TRIALS), allow_negative_numbers = true)]
     pub(crate) trials: u64,
 }
 
@@ -203,7 +204,7 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "KEY=VALUE,VALUE", required = true)]
     pub(crate) vary: Vec<String>,
     /// Number of trials of each combination
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole(1..=MAX_TRIALS), allow_negative_numbers = true)]
     pub(crate) trials: u64,
 }
 
@@ -308,7 +309,7 @@ pub(crate) struct AskArgs {
     /// The run folder
     pub(crate) dir: PathBuf,
     /// How many rows at most
-    #[arg(short, long = "number", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short, long = "number", value_name = "N", default_value_t = 1, value_parser = whole(1..=MAX_ROWS), allow_negative_numbers = true)]
     pub(crate) n: u64,
     /// One JSON object a line: id, solution, seed, kind, emitter, generation, row
     #[arg(long)]
@@ -355,13 +356,26 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
     /// Also evaluate this many solutions, twice each, and say what a run would meet and how to set it up
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
-    pilot: Option<u32>,
+    #[arg(long, value_name = "N", value_parser = whole(2..=1_000_000), allow_negative_numbers = true)]
+    pilot: Option<u64>,
 }
 
 impl CheckArgs {
     /// Solutions of the pilot.
     pub(crate) fn n_pilot(&self) -> Option<usize> {
-        self.pilot.map(|n| n as usize)
+        self.pilot.map(|n| usize::try_from(n).unwrap_or(usize::MAX))
+    }
+}
+
+/// The most trials of a setting.
+const MAX_TRIALS: u64 = 1_000_000;
+/// The most rows that can be asked for at a time: as many as there may be in an iteration.
+const MAX_ROWS: u64 = 1 << 20;
+
+/// Reads a whole number of a range. Clap's own parser has no words for what is no number.
+fn whole(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("expected an integer from {} to {}", range.start(), range.end()))
     }
 }

@@ -12,14 +12,13 @@ mod commands;
 mod display;
 mod failure;
 mod figures;
+mod misplaced;
 mod numbers;
 mod signals;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{Arguments, Command, DemoArgs};
+use args::{Command, DemoArgs};
 
 pub use args::split_setting;
 pub use commands::{Outcome, draw_at_end, one_line, unused_folder};
@@ -30,7 +29,7 @@ pub use signals::{stop_flag, stop_flag_of_trials};
 
 /// Does what the command line says, and reports how it ended.
 pub fn main() -> ExitCode {
-    let command = Arguments::parse().command.unwrap_or(Command::Demo(DemoArgs::default()));
+    let command = misplaced::read_arguments().command.unwrap_or(Command::Demo(DemoArgs::default()));
     let outcome = match command {
         Command::Demo(args) => commands::demo(&args),
         Command::Run(args) => commands::run(&args),

@@ -1,6 +1,7 @@
 //! The figures of a run, finished or not.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use luminary::archive::{Archive, Elite};
@@ -10,8 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::RunConfig;
 use crate::disk::Disk;
+use crate::driver::{Restored, restore};
 use crate::error::RunError;
-use crate::folder::{METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, SUMMARY, State, number, read_json};
+use crate::folder::{
+    JOURNAL, METRICS, Manifest, MeasuresSeen, MetricsLog, MetricsRow, SUMMARY, State, number, read_json,
+};
 
 /// What a run has achieved. All figures are of the result archive, which has seen every evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,6 +117,23 @@ impl Summary {
         summary.folder = folder.to_owned();
         summary.status = state;
         Ok(summary)
+    }
+
+    /// As [`read`](Self::read), and of a run that is driven by hand as of its last call, whose iteration may not be whole.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and a journal that does not belong to the run.
+    pub fn read_to_last_call(folder: &Path) -> Result<Self, RunError> {
+        let summary = Self::read(folder)?;
+        let has_calls = fs::metadata(folder.join(JOURNAL)).is_ok_and(|journal| journal.len() > 0);
+        // Whoever works on a run logs what it does, and a finished one has said it all.
+        if !has_calls || summary.status != State::Interrupted {
+            return Ok(summary);
+        }
+        let config = Manifest::read(folder)?.config;
+        let Restored { scheduler, measures_seen, .. } = restore(folder, &config)?;
+        let seconds = summary.seconds;
+        Ok(Self::of(summary.status, &config, &scheduler, seconds, Some(&measures_seen), folder))
     }
 
     fn from_row(status: State, config: &RunConfig, row: &MetricsRow, folder: &Path) -> Self {

@@ -34,9 +34,9 @@ const FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 /// The header that requests that change something must have.
 const ACTS: HeaderName = HeaderName::from_static("x-luminary");
 
-/// Nothing is loaded from elsewhere, and no script but the page's own runs. Pictures of elites are blobs.
+/// Nothing is loaded from elsewhere, and no script but the page's own runs. Pictures and animations of elites are blobs.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; \
-                              img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+                              img-src 'self' blob:; media-src blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                               frame-ancestors 'none'";
 
 /// What is asked of every request.
@@ -62,16 +62,19 @@ impl Guard {
     /// Whether a host, with or without a port, is this server.
     fn is_own_host(&self, host: &str) -> bool {
         let (name, port) = split_host(host);
+        let own = self.address.ip();
+        // Nobody else can be reached under a name that was given with --name. A proxy in front has a port of its own.
+        if !own.is_loopback() && self.names.contains(&name) {
+            return true;
+        }
         if port != Some(self.address.port()) && !(port.is_none() && self.address.port() == 80) {
             return false;
         }
-        let own = self.address.ip();
         if let Ok(address) = name.parse::<IpAddr>() {
             // A server at all addresses cannot know them all, but an address is never rebound.
             return address == own || own.is_unspecified();
         }
-        let is_local_name = name == "localhost" && (own.is_loopback() || own.is_unspecified());
-        is_local_name || (!own.is_loopback() && self.names.contains(&name))
+        name == "localhost" && (own.is_loopback() || own.is_unspecified())
     }
 
     /// Whether the request knows the token.
@@ -109,7 +112,7 @@ impl Guard {
             let message = "expected the Host of this server, found another; names of the machine are given with --name";
             return Some(failure(StatusCode::MISDIRECTED_REQUEST, message));
         };
-        if headers.contains_key(ORIGIN) && text_of(headers, &ORIGIN) != Some(&format!("http://{host}")) {
+        if !is_of_own_page(headers, host) {
             return Some(failure(StatusCode::FORBIDDEN, "expected a request of this page, found one of another"));
         }
         if is_from_another_page(request) {
@@ -170,6 +173,15 @@ fn is_from_another_page(request: &Request) -> bool {
     !is_own && !is_link
 }
 
+/// Whether the page that asks is of this host, if it says which it is. A proxy in front may have encrypted what comes here in
+/// plain.
+fn is_of_own_page(headers: &HeaderMap, host: &str) -> bool {
+    headers.get_all(ORIGIN).iter().all(|origin| {
+        let origin = origin.to_str().unwrap_or_default();
+        ["http://", "https://"].iter().any(|scheme| origin.strip_prefix(scheme) == Some(host))
+    })
+}
+
 fn text_of<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
@@ -209,10 +221,12 @@ mod tests {
     #[test]
     fn a_server_for_others_answers_to_addresses_and_the_names_it_was_given() {
         let open = guard("0.0.0.0:9000", &["Lab.example"]);
-        for host in ["10.0.0.7:9000", "[fe80::1]:9000", "lab.example:9000", "localhost:9000"] {
+        for host in ["10.0.0.7:9000", "[fe80::1]:9000", "lab.example:9000", "lab.example", "localhost:9000"] {
             assert!(open.is_own_host(host), "{host}");
         }
-        assert!(!open.is_own_host("evil.example:9000"));
+        for host in ["evil.example:9000", "evil.example", "10.0.0.7", "localhost"] {
+            assert!(!open.is_own_host(host), "{host}");
+        }
         assert!(!guard("10.0.0.7:9000", &[]).is_own_host("10.0.0.8:9000"));
     }
 }

@@ -21,9 +21,11 @@
 
 mod options;
 mod server;
+mod patient;
 mod token;
 mod guard;
 mod routes;
+mod room;
 mod assets;
 mod answer;
 mod library;

@@ -130,8 +130,9 @@ impl Library {
     /// The folder of a run, if it is still there and holds only what is safe to read.
     pub(crate) fn folder(&self, id: &str) -> Option<PathBuf> {
         let folder = self.known().runs.get(id)?.folder.clone();
-        let is_folder = fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir());
-        (is_folder && folder.join(MANIFEST).exists() && fault_of(&folder).is_none()).then_some(folder)
+        // The folder was found without following links. One that is reached through a link now is another.
+        let is_same = fs::canonicalize(&folder).is_ok_and(|found| found == folder) && folder.is_dir();
+        (is_same && folder.join(MANIFEST).exists() && fault_of(&folder).is_none()).then_some(folder)
     }
 
     /// The line of a run.

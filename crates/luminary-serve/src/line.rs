@@ -110,7 +110,8 @@ fn recent_rate(folder: &Path) -> Option<f64> {
     let last = rows.last()?;
     let first = &rows[rows.len().saturating_sub(N_ROWS)];
     match first.iteration < last.iteration {
-        true => ratio((last.evaluations - first.evaluations) as f64, last.seconds - first.seconds),
+        // A log that goes back is none of a run's, but its reader goes on.
+        true => ratio(last.evaluations.saturating_sub(first.evaluations) as f64, last.seconds - first.seconds),
         false => ratio(last.evaluations as f64, last.seconds),
     }
 }

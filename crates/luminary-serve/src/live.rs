@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use luminary_run::config::RunConfig;
 use luminary_run::export::Which;
-use luminary_run::folder::Vitals;
 use luminary_run::folder::live::{LiveReader, Section, SectionKind};
+use luminary_run::folder::{FolderLock, Vitals};
 
 use crate::shape::Shape;
 
@@ -59,8 +59,12 @@ pub(crate) struct Row {
 }
 
 impl LiveRuns {
-    /// Reads what is new and calls `use_it` if the run reports at all.
+    /// Reads what is new and calls `use_it` if the run reports at all. What a process that was killed has reported last is
+    /// no report: its run will go on from its checkpoint.
     pub(crate) fn with<T>(&self, folder: &Path, use_it: impl FnOnce(&mut LiveRun) -> Option<T>) -> Option<T> {
+        if !FolderLock::is_held(folder) {
+            return None;
+        }
         let mut kept = self.kept();
         let mut run = match kept.iter().position(|(path, _)| path == folder) {
             Some(place) => kept.remove(place).1,

@@ -21,12 +21,14 @@ use luminary_run::folder::{FAILURES, FolderLock, METRICS};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::answer::plain;
+use crate::answer::{failure, plain};
 use crate::library::Library;
 use crate::saved;
 
 /// The time between two looks at the folders.
 const PERIOD: Duration = Duration::from_millis(500);
+/// Pages that are open at the same time; there are connections left for their other requests.
+const MAX_PAGES: usize = 256;
 /// A stream without news says so after this time, so that one whose page has gone is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -76,6 +78,10 @@ impl Pulses {
 
     /// A stream of events for a page that may have a run open.
     pub(crate) fn subscribe(self: &Arc<Self>, run: Option<String>) -> Response {
+        if self.latest.receiver_count() >= MAX_PAGES {
+            let message = format!("expected at most {MAX_PAGES} open pages, found more");
+            return failure(StatusCode::SERVICE_UNAVAILABLE, message);
+        }
         if let Some(id) = &run {
             *self.open().entry(id.clone()).or_default() += 1;
         }
@@ -126,7 +132,8 @@ impl Pulses {
 
 impl RunPulse {
     fn of(folder: &Path) -> Self {
-        if FolderLock::is_held(folder) {
+        let is_running = FolderLock::is_held(folder);
+        if is_running {
             // A folder that cannot be written is shown from its checkpoints.
             let _ = touch_watched(folder);
         }
@@ -134,7 +141,8 @@ impl RunPulse {
         Self {
             metrics: length(METRICS),
             failures: length(FAILURES),
-            live: length(LIVE),
+            // What a killed run has reported last is not shown.
+            live: if is_running { length(LIVE) } else { 0 },
             history: length(HISTORY),
             checkpoint: saved::tag_of(folder),
         }

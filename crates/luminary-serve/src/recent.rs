@@ -6,6 +6,8 @@ use axum::body::Bytes;
 
 /// Pictures that are kept.
 const N_KEPT: usize = 4;
+/// Bytes of all pictures that are kept; the newest is kept however large it is.
+const MAX_KEPT: usize = 128 << 20;
 
 /// The pictures that were asked for last, by their tags.
 #[derive(Debug, Default)]
@@ -23,10 +25,10 @@ impl Recent {
         // Others go on while it is made. Two who ask at once make it twice.
         let bytes = make()?;
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= N_KEPT {
+        kept.push((tag.to_owned(), bytes.clone()));
+        while kept.len() > 1 && (kept.len() > N_KEPT || n_bytes(&kept) > MAX_KEPT) {
             kept.remove(0);
         }
-        kept.push((tag.to_owned(), bytes.clone()));
         Some(bytes)
     }
 
@@ -38,6 +40,10 @@ impl Recent {
         kept.push(found);
         Some(bytes)
     }
+}
+
+fn n_bytes(kept: &[(String, Bytes)]) -> usize {
+    kept.iter().map(|(_, bytes)| bytes.len()).sum()
 }
 
 #[cfg(test)]
@@ -58,5 +64,15 @@ mod tests {
         ["a", "b", "a", "c", "d", "a", "e", "a", "b"].into_iter().for_each(&mut get);
         assert_eq!(n_made, 6, "only b was forgotten");
         assert!(recent.get("none", || None).is_none());
+    }
+    #[test]
+    fn large_pictures_make_room_for_newer_ones() {
+        let recent = Recent::default();
+        let large = Bytes::from(vec![0; MAX_KEPT / 2]);
+        for tag in ["a", "b", "c"] {
+            recent.get(tag, || Some(large.clone()));
+        }
+        let is_kept = |tag| recent.get(tag, || None).is_some();
+        assert_eq!(["a", "b", "c"].map(is_kept), [false, true, true]);
     }
 }

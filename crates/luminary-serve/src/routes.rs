@@ -30,6 +30,7 @@ use crate::past::Pasts;
 use crate::picture::{self, Column, Since};
 use crate::pulse::Pulses;
 use crate::recent::Recent;
+use crate::room::{self, Room};
 use crate::run;
 use crate::saved::{self, SavedRuns};
 use crate::shape::{self, Shape};
@@ -96,6 +97,8 @@ impl Context {
 
 /// All routes, each behind the guard.
 pub(crate) fn router(context: Arc<Context>, guard: Guard) -> Router {
+    // Answers of these may be large.
+    let in_turn = middleware::from_fn_with_state(Room::new(), room::within);
     Router::new()
         .route("/", get(assets::page))
         .route("/assets/{name}", get(assets::asset))
@@ -104,12 +107,12 @@ pub(crate) fn router(context: Arc<Context>, guard: Guard) -> Router {
         .route("/api/events", get(events))
         .route("/api/palette", get(assets::palette))
         .route("/api/runs/{id}", get(details))
-        .route("/api/runs/{id}/metrics", get(metrics))
+        .route("/api/runs/{id}/metrics", get(metrics).layer(in_turn.clone()))
         .route("/api/runs/{id}/failures", get(failures))
         .route("/api/runs/{id}/saved", get(saved))
         .route("/api/runs/{id}/vitals", get(vitals))
         .route("/api/runs/{id}/history", get(history))
-        .route("/api/runs/{id}/cells", get(cells))
+        .route("/api/runs/{id}/cells", get(cells).layer(in_turn))
         .route("/api/runs/{id}/elite", get(elite))
         .route("/api/runs/{id}/stop", post(stop))
         .route("/api/runs/{id}/resume", post(resume))
@@ -406,7 +409,9 @@ async fn elite(State(context): Shared, Path(id): Path<String>, Query(query): Que
         let choice = query.cell.map_or(Choice::Best, |cell| Choice::Cell(vec![cell]));
         let elite = saved.elite(which, &choice);
         let elite = elite.map_err(|error| Refusal(StatusCode::NOT_FOUND, error.to_string()))?;
-        Ok(json(&json!({ "iteration": saved.iteration, "elite": elite })))
+        // Scripts round large whole numbers, such as seeds: what is copied is the text.
+        let text = serde_json::to_string(&elite).map_err(unreadable)?;
+        Ok(json(&json!({ "iteration": saved.iteration, "elite": elite, "json": text })))
     })
     .await
 }

@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use luminary::restart::RestartCounts;
 use luminary_run::RunError;
 use luminary_run::config::{Labels, ProblemConfig};
-use luminary_run::disk::open_regular;
+use luminary_run::disk::open_unlinked;
 use luminary_run::folder::{FAILURES, METRICS, Manifest, MeasuresSeen};
 use luminary_run::summary::Summary;
 use serde::Serialize;
@@ -87,11 +87,12 @@ pub(crate) fn failures(folder: &Path) -> io::Result<Vec<Value>> {
     };
     let bytes = read_from(&path, length.saturating_sub(FAILURES_TAIL), FAILURES_TAIL)?;
     let lines = bytes.split(|&byte| byte == b'\n').rev();
-    Ok(lines.filter_map(|line| serde_json::from_slice(line).ok()).take(MAX_FAILURES).collect())
+    let failures = lines.filter_map(|line| serde_json::from_slice(line).ok()).filter(Value::is_object);
+    Ok(failures.take(MAX_FAILURES).collect())
 }
 
 fn read_from(path: &Path, from: u64, length: u64) -> io::Result<Vec<u8>> {
-    let mut file = match open_regular(path) {
+    let mut file = match open_unlinked(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),

@@ -15,6 +15,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::error::ServeError;
 use crate::guard::Guard;
 use crate::options::Options;
+use crate::patient::Patient;
 use crate::routes::{self, Context};
 use crate::token::Token;
 
@@ -25,6 +26,8 @@ const MAX_BUFFER: usize = 32 * 1024;
 /// How long the head of a request may take. It is also how long a connection without requests is kept, so that whoever
 /// opens all there are and says nothing holds others up for this long only.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long whoever has asked may leave an answer lying before the connection ends.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The pause after a connection could not be accepted, usually for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Threads that read files, at most.
@@ -139,7 +142,7 @@ async fn serve(listener: TcpListener, address: SocketAddr, options: Options) -> 
             let mut connection = http1::Builder::new();
             connection.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(MAX_BUFFER);
             // A client that breaks off or breaks the rules ends its own connection.
-            let _ = connection.serve_connection(TokioIo::new(stream), service).await;
+            let _ = connection.serve_connection(TokioIo::new(Patient::new(stream, WRITE_TIMEOUT)), service).await;
         });
     }
 }

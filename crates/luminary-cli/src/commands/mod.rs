@@ -32,11 +32,13 @@ pub(crate) use write::{completions, export, init};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use luminary_domains::Domain;
 use luminary_run::config::{ChosenOverIssue, Idle, Override, RunConfig, Source};
+use luminary_run::folder::MANIFEST;
 
 use crate::args::ConfigArgs;
 use crate::display::Speech;
-use crate::failure::Failure;
+use crate::failure::{Failure, quoted};
 
 /// How a command ends.
 pub type Outcome = Result<ExitCode, Failure>;
@@ -99,10 +101,22 @@ fn read_source<T>(
     }
 }
 
+/// What may have been meant by a configuration that does not read.
+fn instead_of(path: &Path) -> String {
+    let name = path.display();
+    if path.join(MANIFEST).exists() {
+        return format!("\n  help: it is the folder of a run, which goes on with: luminary resume {}", quoted(path));
+    }
+    match Domain::ALL.iter().any(|domain| path == Path::new(domain.name())) {
+        true => format!("\n  help: {name} is a domain: --domain {name}"),
+        false => String::new(),
+    }
+}
+
 /// Reads a configuration file; its bytes may be anything.
 fn read_text(path: &Path) -> Result<String, Failure> {
-    let bytes =
-        std::fs::read(path).map_err(|error| Failure::input(format!("cannot read {}: {error}", path.display())))?;
+    let fail = |error| Failure::input(format!("cannot read {}: {error}{}", path.display(), instead_of(path)));
+    let bytes = std::fs::read(path).map_err(fail)?;
     String::from_utf8(bytes).map_err(|error| {
         let line =
             error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() + 1;

@@ -36,7 +36,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Outcome {
     });
     let paths = figures::write(&out, &subject, &args.figure, formats)?;
     if paths.is_empty() {
-        return Err(Failure::input("expected figures that these runs have, found none of them"));
+        return Err(Failure::input(figures::missing(&subject, &args.figure)));
     }
     let mut out = io::stdout().lock();
     paths.iter().try_for_each(|path| writeln!(out, "{}", path.display()))?;

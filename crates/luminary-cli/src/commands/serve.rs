@@ -44,6 +44,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Outcome {
         control,
         ..Options::new(args.dirs.clone())
     };
+    for absent in args.dirs.iter().filter(|dir| !dir.exists()) {
+        eprintln!("note: {} is not there; runs in it are shown once it is", absent.display());
+    }
     let server = Server::bind(options)?;
     // Whoever started it as a program reads the address from here.
     writeln!(io::stdout(), "live view at {}", server.url())?;

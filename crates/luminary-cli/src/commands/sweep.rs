@@ -31,14 +31,14 @@ fn start(args: &ManyArgs, axes: &[Axis], n_trials: u64, name: &str) -> Outcome {
     let stop = signals::stop_flag()?;
     let seeds = match &args.seeds {
         Some(text) => read_seeds(text)?,
-        None if n_trials > 0 => (0..n_trials).collect(),
-        None => return Err(Failure::input("--trials: expected an integer >= 1, found 0")),
+        None => (0..n_trials).collect(),
     };
     let speech = Speech::of_flag(args.quiet);
     let plan = with_source(&args.config, |source, overrides| {
         refuse_seed(overrides, axes)?;
         let plan = Plan::new(source, overrides, axes, &seeds)?;
         tell_of_idle(&Plan::without_effect(source, overrides, axes)?, axes, speech)?;
+        refuse_repetition(&plan)?;
         Ok(plan)
     })?;
     let out = args.out.clone().unwrap_or_else(|| unused_folder(name));
@@ -66,6 +66,17 @@ fn refuse_seed(overrides: &[Override], axes: &[Axis]) -> Result<(), Failure> {
     match given.chain(varied).find(|(_, key)| *key == "run.seed") {
         Some((flag, _)) => Err(Failure::input(format!(
             "{flag}: expected the seeds of several runs as --seeds 0..5, or their number as --trials 5, found run.seed"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The same run again adds nothing, and would count as another trial.
+fn refuse_repetition(plan: &Plan) -> Result<(), Failure> {
+    match plan.repetition() {
+        Some((first, again)) => Err(Failure::input(format!(
+            "expected runs that differ, found {} and {} with the same settings",
+            first.name, again.name
         ))),
         None => Ok(()),
     }

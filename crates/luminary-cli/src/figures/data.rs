@@ -67,7 +67,7 @@ impl RunData {
             title: format!("{} on {}", config.algorithm.preset, config.problem.title()),
             seed: config.run.seed,
             labels,
-            summary: Summary::read(folder)?,
+            summary: Summary::read_to_last_call(folder)?,
             metrics,
             archive,
             axes,

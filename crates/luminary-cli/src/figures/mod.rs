@@ -93,6 +93,16 @@ pub(crate) fn write(
     Ok(paths)
 }
 
+/// Why a subject has none of these figures, in words.
+pub(crate) fn missing(subject: &Subject, kinds: &[FigureKind]) -> String {
+    let is_there = |kind: &&FigureKind| matches!(kind.draw(subject), Ok(Some(_)));
+    let names =
+        |kinds: &mut dyn Iterator<Item = &FigureKind>| kinds.map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+    let about = if subject.runs().nth(1).is_none() { "of this run" } else { "of several runs" };
+    let there = names(&mut FigureKind::value_variants().iter().filter(is_there));
+    format!("--figure: expected one {about}, which has {there}; found {}", names(&mut kinds.iter()))
+}
+
 /// What figures are written as.
 #[derive(Clone, Copy)]
 pub(crate) struct Formats {

@@ -92,6 +92,31 @@ fn rows_outside_the_measure_bounds_are_counted_call_by_call() {
 }
 
 #[test]
+fn what_is_shown_in_the_middle_of_an_iteration_is_what_elites_and_tables_have() {
+    let lab = Lab::new();
+    lab.create("order = 'completion'\n", "run");
+    let tickets = lab.ask("run", 3);
+    let failed = json!({ "id": tickets[2]["id"], "failed": "the arm hit the table" }).to_string();
+    lab.tell("run", &(tickets[..2].iter().map(result).collect::<String>() + &failed)).success();
+    let injected = json!({ "solution": [1.0, 1.0, 1.0], "objective": 3.0, "measures": [1.9, -1.9] }).to_string();
+    lab.tell("run", &injected).success();
+    let table = lab.call(&["export", "run", "--format", "csv", "--stdout"]).success().stdout;
+    let shown = lab.show("run");
+    assert_eq!(shown["elites"], table.lines().count() - 1, "{shown}");
+    assert!(shown["elites"].as_u64().unwrap() >= 2, "{shown}");
+    assert_eq!((&shown["evaluations"], &shown["invalid"]), (&3.into(), &1.into()));
+    let best: Value = serde_json::from_str(&lab.call(&["elite", "run", "--best", "--json"]).success().stdout).unwrap();
+    assert_eq!(shown["best"], best["objective"]);
+    // In rows order results wait for their iteration, but that there is no value is known.
+    lab.create("", "rows");
+    let tickets = lab.ask("rows", 1);
+    let failed = json!({ "id": tickets[0]["id"], "failed": "the arm hit the table" }).to_string();
+    lab.tell("rows", &failed).success();
+    let told = lab.call(&["show", "rows"]).success().stdout;
+    assert!(told.contains("no value     1 (1 the arm hit the table)"), "{told}");
+}
+
+#[test]
 fn a_script_drives_a_run_to_its_end_in_any_order() {
     let lab = Lab::new();
     lab.create("", "one");
@@ -186,6 +211,6 @@ fn a_problem_without_a_program_cannot_be_run_by_one() {
     lab.ask("run", 1);
     assert!(lab.call(&["show", "run"]).success().stdout.contains("`luminary ask` and `luminary tell`, continue it"));
     lab.call(&["ask", "nowhere"]).fails(2, &["nowhere"]);
-    lab.call(&["ask", "nowhere", "-n", "0"]).fails(2, &["0 is not in 1.."]);
+    lab.call(&["ask", "nowhere", "-n", "0"]).fails(2, &["expected an integer from 1 to 1048576"]);
     lab.call(&["create", "by-hand.toml", "--out", "run"]).fails(2, &["already holds a run"]);
 }

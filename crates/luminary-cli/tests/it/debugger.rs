@@ -66,7 +66,10 @@ fn a_fault_of_an_answer_is_named() {
         ("sys.stderr.write('loading mesh\\n'); raise ValueError('bad mesh')", &["code 1", "ValueError: bad mesh"]),
         ("sys.exit(0)", &["exited with code 0"]),
         ("send('{\"id\": 0, \"resu', end=''); sys.exit(0)", &["expected a line end after", "resu"]),
-        ("send('step 1 of 10')", &[garbage]),
+        ("send('step 1 of 10')", &[garbage, "anything else may be printed to standard error"]),
+        ("send(json.dumps(answer, indent=1))", &["found the end of the line; an answer has to be one line"]),
+        ("send(str(answer))", &["expected a name in double quotes at byte 1, found \"'id': 0, "]),
+        ("send(json.dumps(answer)[:-2] + ',]}')", &["expected a value after the comma"]),
         ("results[0]['objective'] = float('nan')", &["or an infinity in the objective"]),
         ("results[0]['objective'] = None", &["or an infinity in the objective"]),
         ("results[0]['measures'][1] = float('inf')", &["or an infinity in the measures"]),
@@ -77,7 +80,7 @@ fn a_fault_of_an_answer_is_named() {
         ("answer['results'] = [7]", &["expected an object for each result, found 7"]),
         ("answer['id'] = '0'", &["expected a whole number as `id`, found \"0\""]),
         ("results[0] = {'error': {'code': 3}}", &["reported an error: {\"code\": 3} (expected a text)"]),
-        ("del results[0]['measures']", &["expected `measures` in each result, found none"]),
+        ("del results[0]['measures']", &["expected `measures` in each result, found none in {\"objective\": "]),
         ("answer['results'] = []", &["results of the wrong length: expected 1, found 0"]),
         ("del answer['results']", &["expected `results` or `error` in the answer, found neither"]),
         ("del answer['id']", &["expected `id` in the answer, found none"]),
@@ -95,8 +98,11 @@ fn a_fault_of_an_answer_is_named() {
 fn a_fault_before_the_hello_is_named() {
     let cases: &[(&str, &[&str])] = &[
         ("send('Loading model ...')", &["expected a hello such as {\"version\": 1}, found \"Loading model ...\""]),
-        ("send('[]')", &["expected a hello such as {\"version\": 1}, found \"[]\"\n"]),
-        ("sys.exit(0)", &["worker does not start: no hello of it (tried once); worker 0 exited with code 0"]),
+        (
+            "send('[]')",
+            &["expected a hello such as {\"version\": 1}, found \"[]\"; standard output is for answers only"],
+        ),
+        ("sys.exit(0)", &["a worker does not start, it gave no hello (tried once): worker 0 exited with code 0"]),
         ("send('{\"version\": 2}')", &["expected protocol version 1 in the hello, found 2"]),
         ("import no_such_module", &["worker does not start", "No module named 'no_such_module'"]),
     ];
@@ -117,7 +123,7 @@ fn a_program_that_takes_too_long_is_told_by_which_setting_and_whether_it_only_fo
     let silent = lab("send = lambda text: print(text)", "pass");
     fails_with(&silent, &settings, &["`start_time_limit`", hint]);
     let silent = lab("pass", "send = lambda text: print(text)");
-    fails_with(&silent, &settings, &["`time_limit`", hint]);
+    fails_with(&silent, &settings, &["`time_limit`", hint, "or reads its input to the end before it answers"]);
     let endless = lab("pass", "send(json.dumps(answer), end=''); continue");
     let words = ["took longer than 2 s (`time_limit`): expected a line end after \"{\\\"id\\\": 0, \\\"results\\\": ["];
     fails_with(&endless, &["evaluator.time_limit=2"], &words);
@@ -293,6 +299,9 @@ fn init_writes_an_evaluator_that_runs_as_it_is_and_is_found_without_a_name() {
         lab.call(&["init", "--evaluator", kind]).fails(2, &["expected a new file, found luminary.toml"]);
         let checked = lab.call(&["check"]).success().stdout;
         assert!(checked.contains("throw (n = 3)") && checked.ends_with("ready\n"), "{checked}");
+        // What a pilot proposes has an effect: files know no hello, and no time limit for it.
+        let pilot = lab.call(&["check", "--pilot", "3"]).success().stdout;
+        assert_eq!(pilot.contains("evaluator.start_time_limit = "), kind == "python", "{pilot}");
         lab.call(&["run", "--iterations", "1", "--out", "run", "--quiet"]).success();
         let figures = lab.show("run");
         assert_eq!((&figures["invalid"], &figures["evaluations"]), (&0.into(), &48.into()));

@@ -122,6 +122,10 @@ fn an_elite_is_evaluated_again_and_drawn() {
     assert_eq!(drawn, format!("cost {} energy {}", best["objective"], best["extras"]["energy"]));
     lab.call(&["replay", "run", "--best", "--render", "best.txt", "--", "sh", "-c", "echo other"]).success();
     assert_eq!(fs::read_to_string(lab.path("best.txt")).unwrap(), "other\n");
+    // Said before anything is drawn, which may take long.
+    lab.call(&["replay", "run", "--best", "--render", "absent/best.txt", "--", "touch", "drawn"])
+        .fails(1, &["cannot write absent/best.txt: No such file or directory"]);
+    assert!(!lab.path("drawn").exists());
     lab.call(&["replay", "run", "--best", "--render", "best.txt", "--", "false"])
         .fails(1, &["expected the render command to succeed, found exit status: 1"]);
     assert_eq!(fs::read_to_string(lab.path("best.txt")).unwrap(), "other\n", "the old picture stays");

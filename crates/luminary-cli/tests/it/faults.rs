@@ -32,6 +32,16 @@ fn what_is_no_run_is_told_so() {
 }
 
 #[test]
+fn what_is_no_configuration_says_what_may_have_been_meant() {
+    let lab = Lab::new();
+    lab.run_small(&["--out", "run", "--iterations", "2", "--quiet"]).success();
+    lab.call(&["run", "run"]).fails(2, &["cannot read run: Is a directory", "luminary resume run"]);
+    lab.call(&["check", "arm"]).fails(2, &["cannot read arm: No such file", "arm is a domain: --domain arm"]);
+    let told = lab.call(&["run", "absent.toml"]).fails(2, &["cannot read absent.toml: No such file"]);
+    assert!(!told.stderr.contains("help"), "{}", told.stderr);
+}
+
+#[test]
 fn two_processes_on_one_folder_are_refused() {
     let lab = Lab::new();
     let mut child = lab.start_small(&["--iterations", "100000000", "--out", "run", "--quiet"]);

@@ -33,6 +33,10 @@ fn runs_and_sweeps_are_compared() {
     let maps = fs::read_to_string(lab.path("both/heatmaps.svg")).unwrap();
     assert!(maps.contains("lp-sphere") && maps.contains("seed 7"));
     lab.call(&["plot", "nothing"]).fails(2, &["expected a run folder"]);
+    let absent = "expected one of several runs, which has heatmaps, curves, ccdf; found heatmap, parallel";
+    lab.call(&["plot", "sweep", "--figure", "heatmap", "--figure", "parallel"]).fails(2, &[absent]);
+    let absent = "expected one of this run, which has heatmap, curves, ccdf, parallel; found heatmaps";
+    lab.call(&["plot", "run", "--figure", "heatmaps"]).fails(2, &[absent]);
 }
 
 #[test]

@@ -45,6 +45,18 @@ fn a_server_prints_its_address_answers_there_and_ends_when_asked() {
 }
 
 #[test]
+fn a_folder_that_is_not_there_yet_is_told() {
+    let lab = Lab::new();
+    let mut command = lab.command();
+    let mut server =
+        command.args(["serve", "rnus", "--port", "0"]).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "note: rnus is not there; runs in it are shown once it is\n");
+    assert_eq!(end(&mut server), Some(0));
+}
+
+#[test]
 fn control_comes_with_a_token() {
     let lab = Lab::new();
     let mut server = lab.command().args(["serve", "--port", "0", "--control"]).stdout(Stdio::piped()).spawn().unwrap();

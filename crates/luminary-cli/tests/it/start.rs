@@ -84,7 +84,7 @@ fn what_does_not_fit_is_named_before_anything_is_made() {
         ("empty.csv", "2", "expected at least one elite, found none"),
         ("text.parquet", "10", "expected a Parquet table"),
         ("absent.csv", "10", "cannot read"),
-        ("absent", "10", "expected a run folder, or a table that ends with .csv or .parquet"),
+        ("absent", "10", "expected a run folder, or a table that ends with .csv or .parquet, found nothing there"),
         ("old/checkpoints", "10", "expected a run folder"),
     ];
     for (source, n, message) in cases {

@@ -108,6 +108,23 @@ fn one_bad_combination_is_told_before_anything_runs() {
 }
 
 #[test]
+fn the_same_run_again_is_refused() {
+    let lab = Lab::new();
+    for again in [
+        &["--vary", "algorithm.preset=cma_me,cma_me"][..],
+        &["--vary", "algorithm.sigma=0.1,0.10"],
+        &["--vary", "run.out=a,b"],
+        &["--vary", "run.threads=1,2"],
+        &["--vary", "algorithm.preset=cma_me,cma_mae", "--seeds", "1,2,1"],
+    ] {
+        let args = [&["sweep", "--domain", "arm", "--out", "sweep"], again].concat();
+        lab.call(&args).fails(2, &["expected runs that differ, found", "with the same settings"]);
+    }
+    lab.call(&["trial", "--domain", "arm", "--trials", "many"]).fails(2, &["expected an integer from 1 to 1000000"]);
+    assert!(!lab.path("sweep").exists());
+}
+
+#[test]
 fn what_changes_nothing_in_any_run_is_told_and_not_varied() {
     let lab = Lab::new();
     let common = ["--domain", "lp-sphere", "--n", "4", "--resolution", "5", "--iterations", "1", "--trials", "1"];

@@ -41,17 +41,34 @@ function heightAt(list, x) {
   return null;
 }
 
-function readPanel(panel, x) {
+// The column nearest to the pointer that has points: between them nothing was measured.
+function nearestColumn(paths, x) {
+  let nearest = x;
+  let least = Infinity;
+  for (const path of paths) {
+    for (const [column] of points(path)) {
+      const distance = Math.abs(column - x);
+      if (distance < least) [least, nearest] = [distance, column];
+    }
+  }
+  return nearest;
+}
+
+function readPanel(panel, pointer) {
   const [left, top, width, height] = numbers(panel.dataset.frame);
   const [xLow, xHigh, yLow, yHigh] = numbers(panel.dataset.ranges);
+  const paths = Array.from(panel.querySelectorAll("path.line"));
+  const x = nearestColumn(paths, pointer);
   const rows = [];
-  for (const path of panel.querySelectorAll("path.line")) {
+  for (const path of paths) {
     const y = heightAt(points(path), x);
     if (y === null) continue;
     const value = yLow + ((top + height - y) / height) * (yHigh - yLow);
     rows.push([path.dataset.name, value, path.getAttribute("stroke")]);
   }
-  return { at: xLow + ((x - left) / width) * (xHigh - xLow), rows };
+  const at = xLow + ((x - left) / width) * (xHigh - xLow);
+  // Pixels are written with two decimals, and iterations are whole.
+  return { at: panel.dataset.x === "iteration" ? Math.round(at) : at, rows };
 }
 
 function showTip(event, panel, x) {
@@ -59,7 +76,7 @@ function showTip(event, panel, x) {
   tip.hidden = !rows.length;
   if (tip.hidden) return;
   const head = document.createElement("div");
-  head.textContent = `${panel.dataset.x} ${format(at, 4)}`;
+  head.textContent = `${panel.dataset.x} ${format(at, panel.dataset.x === "iteration" ? 9 : 4)}`;
   const lines = rows.map(([name, value, color]) => {
     const line = document.createElement("div");
     const mark = document.createElement("span");

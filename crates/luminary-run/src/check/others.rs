@@ -32,7 +32,11 @@ pub(super) fn try_others(workers: &mut Workers, config: &RunConfig, objective: f
         let Evaluated { results, notes, .. } = evaluated?;
         let worker = name(config, i + 1);
         let again = results.objectives[0];
-        let told = |text: &String| format!("{worker}: {text}");
+        // What happened to a worker names it already, what is wrong with a row does not.
+        let told = |text: &String| match text.starts_with(&worker) {
+            true => text.clone(),
+            false => format!("{worker}: {text}"),
+        };
         if !again.is_finite() {
             others.faults.extend(notes.iter().map(told));
         } else if !notes.is_empty() {

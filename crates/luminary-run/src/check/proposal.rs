@@ -4,7 +4,11 @@ use luminary::archive::{Acceptance, CellsConfig};
 
 use super::pilot::Pilot;
 use super::statistics::quantile;
+#[cfg(unix)]
+use super::workers::external;
 use crate::config::{Goal, RunConfig};
+#[cfg(unix)]
+use crate::external::Protocol;
 
 /// Room beside what was seen, as a share of its width: a search goes further than a pilot.
 const MARGIN: f64 = 0.1;
@@ -23,7 +27,7 @@ pub struct Proposal {
     pub measures: Option<Vec<(f64, f64)>>,
     /// `archive.resolution`: cells that are four standard deviations of the noise wide.
     pub resolution: Option<Vec<usize>>,
-    /// `archive.min_f`: a little worse than the worst objective seen.
+    /// `archive.min_f`: a little worse than the worst objective seen. Domains know theirs.
     pub min_f: Option<f64>,
     /// `evaluator.time_limit`: ten times the slowest evaluation.
     pub time_limit: Option<f64>,
@@ -40,13 +44,25 @@ impl Proposal {
             resolution: resolution(config, pilot, measures.as_deref()),
             measures,
             min_f: match acceptance {
-                Acceptance::Soft { .. } => min_f(config.goal(), pilot),
-                Acceptance::Elitist => None,
+                Acceptance::Soft { .. } if is_program => min_f(config.goal(), pilot),
+                _ => None,
             },
             time_limit: is_program.then(|| quantile(&pilot.times.all, 1.0).map(limit)).flatten(),
-            start_time_limit: pilot.times.start.filter(|_| is_program).map(limit),
+            start_time_limit: pilot.times.start.filter(|_| says_hello(config)).map(limit),
         }
     }
+}
+
+/// Whether a program evaluates that starts once and says when it is ready; with files each evaluation is a start.
+#[cfg(unix)]
+fn says_hello(config: &RunConfig) -> bool {
+    external(config).is_some_and(|external| external.protocol == Protocol::JsonLines)
+}
+
+/// Programs need a Unix system.
+#[cfg(not(unix))]
+fn says_hello(_: &RunConfig) -> bool {
+    false
 }
 
 /// Ranges with room around what was seen, unless those in force are about as wide and nothing lies outside.
@@ -113,9 +129,8 @@ fn outward(value: f64, width: f64, side: Side) -> f64 {
         Side::Below => (value / unit).floor(),
         Side::Above => (value / unit).ceil(),
     };
-    let decimals = usize::try_from(-exponent).unwrap_or(0);
     // Through text, because 3 times 0.1 is not 0.3.
-    format!("{:.decimals$}", steps * unit).parse().unwrap_or(value)
+    format!("{steps}e{exponent}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -128,6 +143,7 @@ mod tests {
         assert_eq!(outward(0.3141, 0.5, Side::Above), 0.32);
         assert_eq!(outward(12_345.0, 2_000.0, Side::Above), 12_400.0);
         assert_eq!(outward(0.003, 0.003, Side::Above), 0.003);
+        assert_eq!(outward(1.111e29, 1.2345e29, Side::Below), 1.1e29);
         assert_eq!(outward(5.0, 0.0, Side::Above), 5.0);
     }
 }

@@ -208,8 +208,42 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// When it cannot be opened, or is something else.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a regular file, found something else"));
+    open(path, Links::Followed)
+}
+
+/// Opens a file as [`open_regular`] does, unless its name leads elsewhere: for those who show what is in it to others.
+///
+/// # Errors
+/// When it cannot be opened, or is something else.
+pub fn open_unlinked(path: &Path) -> io::Result<File> {
+    open(path, Links::Refused)
+}
+
+/// What is done with a name that is a symbolic link.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Followed,
+    Refused,
+}
+
+fn open(path: &Path, links: Links) -> io::Result<File> {
+    let is_file = |found: fs::Metadata| match found.is_file() {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a regular file, found something else")),
+    };
+    // Opening a device may do something; what is opened is looked at again, because names change.
+    is_file(if links == Links::Refused { fs::symlink_metadata(path)? } else { fs::metadata(path)? })?;
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        // A pipe that took the place of the file is not waited for.
+        let flags = if links == Links::Refused { OFlags::NONBLOCK | OFlags::NOFOLLOW } else { OFlags::NONBLOCK };
+        options.custom_flags(flags.bits().cast_signed());
     }
-    File::open(path)
+    let file = options.open(path)?;
+    is_file(file.metadata()?)?;
+    Ok(file)
 }

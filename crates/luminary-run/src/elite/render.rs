@@ -90,6 +90,12 @@ pub fn render(
     limits: Option<RenderLimits>,
 ) -> Result<(), RenderError> {
     let fail = |source| RenderError::Io { path: path.to_owned(), source };
+    let absolute = std::path::absolute(path).map_err(fail)?;
+    let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else {
+        return Err(fail(io::Error::other("expected the path of a file")));
+    };
+    // Drawing may take minutes.
+    fs::metadata(parent).map_err(fail)?;
     if !config.command.iter().any(|part| part.contains(OUTPUT)) {
         let Output { stdout, stderr, .. } = run(config, elite, None, limits)?;
         if stdout.is_empty() {
@@ -99,10 +105,6 @@ pub fn render(
     }
     // In a folder beside the file, so that renaming is all that is left to do, and under its name, because programs look
     // at how it ends.
-    let absolute = std::path::absolute(path).map_err(fail)?;
-    let (Some(parent), Some(name)) = (absolute.parent(), absolute.file_name()) else {
-        return Err(fail(io::Error::other("expected the path of a file")));
-    };
     let folder = tempfile::Builder::new().prefix(".luminary-").tempdir_in(parent).map_err(fail)?;
     let drawn = folder.path().join(name);
     let Output { stderr, .. } = run(config, elite, Some(&drawn), limits)?;

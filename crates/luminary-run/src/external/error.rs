@@ -48,7 +48,7 @@ pub enum ExternalError {
         source: std::io::Error,
     },
     /// No worker is left: each of them did not get as far as its hello, as often as is allowed.
-    #[error("external evaluator: worker does not start: no hello of it ({}); {event}", tries(*.attempts))]
+    #[error("external evaluator: a worker does not start, it gave no hello ({}): {event}", tries(*.attempts))]
     WillNotStart {
         /// Starts in a row that failed.
         attempts: usize,

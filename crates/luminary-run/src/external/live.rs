@@ -10,7 +10,7 @@ use super::lines::LineBuffer;
 use super::process::{LIVENESS_INTERVAL, Process, Stream};
 use super::report::{Fault, TimeLimit, cut};
 use super::signs::SILENCE;
-use super::wire::Answer;
+use super::wire::{self, Answer};
 
 /// How long a process that has closed its output may take to end, for its exit code to be reported.
 const GRACE: Duration = Duration::from_millis(200);
@@ -206,7 +206,8 @@ pub(super) fn take_answer(
         )));
     };
     let max_rows = in_flight.iter().map(|request| request.job.rows.len()).max().unwrap_or(0);
-    answer.read(line, batch.wanted(first.job.first_row()), max_rows).map_err(Fault::Garbage)?;
+    let read = answer.read(line, batch.wanted(first.job.first_row()), max_rows);
+    read.map_err(|fault| Fault::Garbage(wire::with_advice(line, fault)))?;
     let place = in_flight.iter().position(|request| request.id == answer.id).ok_or_else(|| {
         let ids: Vec<u64> = in_flight.iter().map(|request| request.id).collect();
         Fault::Garbage(format!("expected an answer to one of the requests {ids:?}, found one to {}", answer.id))

@@ -338,7 +338,8 @@ impl fmt::Display for Fault {
             Self::Unflushed { seconds, limit } => write!(
                 f,
                 "took longer than {seconds} s (`{limit}`): its answer came only when its input was closed, so it does \
-                 not flush its output after every line (in Python: print(..., flush=True))"
+                 not flush its output after every line (in Python: print(..., flush=True)), or reads its input to the \
+                 end before it answers"
             ),
             Self::Unfinished { seconds, limit, line } => write!(
                 f,

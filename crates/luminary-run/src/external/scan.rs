@@ -11,6 +11,9 @@ use crate::text::visible;
 /// A result whose error says what was expected where.
 pub(super) type Scanned<T> = Result<T, String>;
 
+/// What errors find where nothing is left.
+pub(super) const LINE_END: &str = "the end of the line";
+
 /// How deep values nobody asked for may be nested.
 const MAX_DEPTH: usize = 64;
 
@@ -36,8 +39,8 @@ impl<'a> Scanner<'a> {
             return Ok(());
         }
         loop {
-            let key = self.string()?;
-            self.expect(b':', "`:` after a key")?;
+            let key = self.quoted("a name in double quotes")?;
+            self.expect(b':', "`:` after a name")?;
             member(self, &key)?;
             if self.accept(b'}') {
                 return Ok(());
@@ -58,6 +61,9 @@ impl<'a> Scanner<'a> {
                 return Ok(());
             }
             self.expect(b',', "`,` or `]`")?;
+            if self.peek() == Some(b']') {
+                return Err(self.wrong("a value after the comma"));
+            }
         }
     }
 
@@ -85,7 +91,12 @@ impl<'a> Scanner<'a> {
 
     /// Reads a string.
     pub(super) fn string(&mut self) -> Scanned<Cow<'a, str>> {
-        self.expect(b'"', "a string")?;
+        self.quoted("a string")
+    }
+
+    /// Reads a string that stands for something, which an error names.
+    fn quoted(&mut self, expected: &str) -> Scanned<Cow<'a, str>> {
+        self.expect(b'"', expected)?;
         let start = self.at;
         let bytes = self.text.as_bytes();
         let mut escaped = false;
@@ -192,7 +203,7 @@ impl<'a> Scanner<'a> {
     fn wrong(&self, expected: &str) -> String {
         let rest: String = self.text.get(self.at..).unwrap_or("").chars().take(SHOWN).collect();
         match rest.is_empty() {
-            true => format!("expected {expected} at byte {}, found the end of the line", self.at),
+            true => format!("expected {expected} at byte {}, found {LINE_END}", self.at),
             false => format!("expected {expected} at byte {}, found {rest:?}", self.at),
         }
     }
@@ -230,6 +241,8 @@ mod tests {
     fn errors_say_what_was_expected_and_found() {
         assert_eq!(skip_all(b"[1, oops]").unwrap_err(), "expected a value at byte 4, found \"oops]\"");
         assert_eq!(skip_all(b"{\"a\": 1").unwrap_err(), "expected `,` or `}` at byte 7, found the end of the line");
+        assert_eq!(skip_all(b"{'a': 1}").unwrap_err(), "expected a name in double quotes at byte 1, found \"'a': 1}\"");
+        assert_eq!(skip_all(b"[1,]").unwrap_err(), "expected a value after the comma at byte 3, found \"]\"");
         assert!(skip_all(b"[\"\xff\"]").unwrap_err().starts_with("expected UTF-8, found"));
     }
 

@@ -5,13 +5,16 @@ use serde::{Deserialize, Serialize};
 use super::config::Shape;
 use super::extras::Extras;
 use super::report::{Fault, cut};
-use super::scan::{Scanned, Scanner};
+use super::scan::{LINE_END, Scanned, Scanner};
 
 /// The protocol version in both hellos. Changes when an old evaluator would misunderstand a new Luminary.
 pub(super) const VERSION: u32 = 1;
 
 /// The largest id: every integer up to here is exact in programs whose only numbers are f64.
 const MAX_ID: f64 = 9_007_199_254_740_992.0;
+
+/// What a result file of numbers holds.
+const RESULT_FILE: &str = "a result file (the objective, the measures, extras and gradients if there are some)";
 
 /// What each row of an answer must hold.
 #[derive(Clone, Copy)]
@@ -61,8 +64,8 @@ pub(super) struct HelloReply {
 pub(super) fn read_hello(line: &[u8], shape: Shape) -> Scanned<HelloReply> {
     let shown = || cut(&String::from_utf8_lossy(line));
     let expected = "expected a hello such as {\"version\": 1}";
-    if !line.trim_ascii_start().starts_with(b"{") {
-        return Err(format!("{expected}, found {:?}", shown()));
+    if is_chatter(line) {
+        return Err(format!("{expected}, found {:?}; {CHATTER}", shown()));
     }
     let reply: HelloReply =
         serde_json::from_slice(line).map_err(|error| format!("{expected}, found {:?} ({error})", shown()))?;
@@ -77,6 +80,24 @@ pub(super) fn read_hello(line: &[u8], shape: Shape) -> Scanned<HelloReply> {
         Some((name, expected, Some(found))) => Err(format!("expected {name} {expected} in the hello, found {found}")),
         _ => Ok(reply),
     }
+}
+
+/// What to do about lines that are no JSON objects.
+const CHATTER: &str = "standard output is for answers only, anything else may be printed to standard error";
+
+/// Whether a line was not meant as an answer.
+fn is_chatter(line: &[u8]) -> bool {
+    !line.trim_ascii_start().starts_with(b"{")
+}
+
+/// What is wrong with an answer, and what may be done about it.
+pub(super) fn with_advice(line: &[u8], fault: String) -> String {
+    let advice = match is_chatter(line) {
+        true => CHATTER,
+        false if fault.ends_with(LINE_END) => "an answer has to be one line",
+        false => return fault,
+    };
+    format!("{fault}; {advice}")
 }
 
 /// Appends a request for these solutions, with their seeds if there are any.
@@ -198,6 +219,7 @@ impl Row {
         if scanner.peek() != Some(b'{') {
             return skipped(scanner, "an object for each result").map(Some);
         }
+        let place = scanner.place();
         let (mut has_objective, mut has_measures) = (false, false);
         let (mut has_extras, mut has_jacobian) = (extras.is_empty(), !wants_jacobian);
         let (mut reported, mut fault) = (None, None);
@@ -248,7 +270,8 @@ impl Row {
         let missing = needed
             .into_iter()
             .find(|(_, found)| !found)
-            .map(|(key, _)| Fault::Garbage(format!("expected `{key}` in each result, found none")));
+            .map(|(key, _)| format!("expected `{key}` in each result, found none in {}", scanner.read_since(place)))
+            .map(Fault::Garbage);
         Ok(reported.map(Fault::Reported).or(fault).or(missing).or_else(|| self.non_finite()))
     }
 
@@ -266,7 +289,7 @@ impl Row {
             found += 1;
         }
         if found != expected {
-            return Ok(Some(Fault::WrongLength { what: "the result file", expected, found }));
+            return Ok(Some(Fault::WrongLength { what: RESULT_FILE, expected, found }));
         }
         let (measures, rest) = numbers[1..].split_at(wanted.shape.measure_dim);
         let (extras, jacobian) = rest.split_at(wanted.extras.width());

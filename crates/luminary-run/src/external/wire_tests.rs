@@ -58,8 +58,8 @@ fn each_bad_row_has_its_verdict() {
         (r#"{"objective":1,"measures":["1","2"]}"#, garbage("expected only numbers in measures, found \"1\"")),
         (r#"{"objective":1,"measures":7}"#, garbage("expected a list of numbers as measures, found 7")),
         (r#"{"objective":"1","measures":[1,2]}"#, garbage("expected a number as `objective`, found \"1\"")),
-        (r#"{"measures":[1,2]}"#, garbage("expected `objective` in each result, found none")),
-        (r#"{"objective":1}"#, garbage("expected `measures` in each result, found none")),
+        (r#"{"measures":[1,2]}"#, garbage("expected `objective` in each result, found none in {\"measures\":[1,2]}")),
+        (r#"{"objective":1}"#, garbage("expected `measures` in each result, found none in {\"objective\":1}")),
         (r#"[1,2]"#, garbage("expected an object for each result, found [1,2]")),
         (r#"{"error":"diverged"}"#, Some(Fault::Reported("diverged".into()))),
         (r#"{"error":{"code":3}}"#, Some(Fault::Reported("{\"code\":3} (expected a text)".into()))),
@@ -128,7 +128,7 @@ fn text_results_are_counted_and_checked() {
     assert_eq!(row.read_text(b" 1.5\n2 3\t", wanted(false)), Ok(None));
     assert_eq!((row.objective, row.measures.as_slice()), (1.5, &[2.0, 3.0][..]));
     assert_eq!(row.read_text(b"nan 2 3", wanted(false)), Ok(Some(Fault::NonFinite("the objective"))));
-    let wrong = Fault::WrongLength { what: "the result file", expected: 3, found: 4 };
+    let wrong = Fault::WrongLength { what: RESULT_FILE, expected: 3, found: 4 };
     assert_eq!(row.read_text(b"1 2 3 4", wanted(false)), Ok(Some(wrong)));
     assert!(row.read_text(b"1 2 x", wanted(false)).is_err());
     assert!(row.read_text(b"1 2 \xff", wanted(false)).is_err());

@@ -204,7 +204,10 @@ fn of_table(path: &Path, shape: &Shape) -> Result<Elites, RunError> {
             let file = open_regular(path).map_err(RunError::io("read", path))?;
             parquet::read(file)
         }
-        _ => Err("expected a run folder, or a table that ends with .csv or .parquet".into()),
+        _ => {
+            let found = if path.exists() { "another file" } else { "nothing there" };
+            Err(format!("expected a run folder, or a table that ends with .csv or .parquet, found {found}"))
+        }
     };
     let columns = columns.map_err(|message| refused(path, &message))?;
     elites_of(&columns, shape).map_err(|message| refused(path, &message))

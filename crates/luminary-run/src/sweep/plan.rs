@@ -88,6 +88,14 @@ impl Plan {
         Ok(common.unwrap_or_default())
     }
 
+    /// Two runs that would do the same, if there are some. Where they are kept makes no difference.
+    pub fn repetition(&self) -> Option<(&PlannedRun, &PlannedRun)> {
+        let pairs = self.runs.iter().enumerate().map(|(i, run)| (run, &self.runs[..i]));
+        pairs
+            .into_iter()
+            .find_map(|(run, before)| before.iter().find(|other| other.config == run.config).map(|other| (other, run)))
+    }
+
     /// The plan in a few words.
     pub fn describe(&self) -> String {
         match self.runs.as_slice() {

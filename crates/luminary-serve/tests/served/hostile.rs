@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::path::Path;
 
+use luminary_run::folder::FolderLock;
+
 use crate::support::{Lab, run};
 
 /// More than any machine has memory; nothing of it is on the disk.
@@ -111,4 +113,30 @@ fn without_a_checkpoint_the_history_shows_how_it_ended() {
     let answer = lab.get(&format!("/api/runs/{id}/elite"));
     assert_eq!(answer.status, 404);
     assert!(answer.error().starts_with("there is no checkpoint of this run yet"), "{answer:?}");
+}
+
+#[test]
+fn logs_that_no_run_writes_do_not_stop_the_server() {
+    let lab = Lab::new();
+    let folder = lab.path("run");
+    run(&folder, &[], &mut ());
+    let id = lab.id("run");
+    // As if it were running, with a log that goes back.
+    let lock = FolderLock::acquire(&folder).unwrap();
+    fs::write(folder.join("state.json"), "{\"status\": \"running\"}").unwrap();
+    let log = fs::read_to_string(folder.join("metrics.jsonl")).unwrap();
+    let rows: Vec<&str> = log.lines().collect();
+    let back = |row: &str, evaluations: u64| {
+        let mut row: serde_json::Value = serde_json::from_str(row).unwrap();
+        row["evaluations"] = evaluations.into();
+        row.to_string()
+    };
+    let n = rows.len();
+    fs::write(folder.join("metrics.jsonl"), format!("{}\n{}\n", back(rows[n - 2], 99), back(rows[n - 1], 1))).unwrap();
+    fs::write(folder.join("failures.jsonl"), "null\n3\n[1]\n{\"cause\": \"steep\"}\n").unwrap();
+    let line = &lab.runs()[0];
+    assert_eq!((line["state"].as_str(), line["rate"].as_f64()), (Some("running"), Some(0.0)), "{line}");
+    // The page reads failures as objects.
+    assert_eq!(lab.get(&format!("/api/runs/{id}/failures")).json(), serde_json::json!([{ "cause": "steep" }]));
+    drop(lock);
 }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use luminary_run::by_hand::{ByHand, Message};
+use luminary_run::disk::Disk;
 use luminary_run::driver::{Progress, Watch};
-use luminary_run::folder::State;
-use luminary_run::folder::live::{LIVE, LiveReader, SectionKind, WATCHED, touch_watched};
+use luminary_run::folder::live::{Frame, LIVE, LiveReader, LiveWriter, Section, SectionKind, WATCHED, touch_watched};
+use luminary_run::folder::{FolderLock, State};
 
 use crate::support::{Lab, config, run};
 
@@ -125,4 +126,24 @@ fn a_run_by_hand_is_shown_as_of_its_last_call() {
         let head = lab.get(&format!("/api/runs/{id}/cells?columns=objective")).picture().0;
         assert_eq!(head["n_rows"], n_told);
     }
+}
+
+#[test]
+fn what_a_killed_run_reported_last_is_not_shown_as_live() {
+    let lab = Lab::new();
+    let folder = lab.path("run");
+    run(&folder, &[], &mut ());
+    let id = lab.id("run");
+    // As a process leaves it that is killed while somebody watches.
+    let mut writer = LiveWriter::create(&Disk::default(), &folder).unwrap();
+    let result = Section { kind: SectionKind::Whole, cells: vec![3], objectives: vec![1.0], ..Section::default() };
+    writer.append(&Frame { iteration: 77, result, ..Frame::default() }).unwrap();
+    let path = format!("/api/runs/{id}/cells?columns=objective");
+    let head = lab.get(&path).picture().0;
+    assert_eq!((head["source"].as_str(), head["iteration"].as_u64()), (Some("checkpoint"), Some(30)));
+    assert_eq!(lab.get(&format!("/api/runs/{id}/vitals")).json()["emitters"].as_array().unwrap().len(), 2);
+    let lock = FolderLock::acquire(&folder).unwrap();
+    let head = lab.get(&path).picture().0;
+    assert_eq!((head["source"].as_str(), head["iteration"].as_u64()), (Some("live"), Some(77)));
+    drop(lock);
 }

@@ -49,6 +49,20 @@ fn another_host_or_origin_is_refused() {
 }
 
 #[test]
+fn a_proxy_may_encrypt_what_comes_here_in_plain() {
+    let lab = Lab::new();
+    let port = lab.address().port();
+    let own = format!("https://127.0.0.1:{port}");
+    assert_eq!(lab.send("GET", "/api/runs", &[("Origin", &own)]).status, 200);
+    for other in ["https://evil.example", "ftp://127.0.0.1", "https://"] {
+        let origin = format!("{other}:{port}");
+        assert_eq!(lab.send("GET", "/api/runs", &[("Origin", &origin)]).status, 403, "{origin}");
+    }
+    let both = [("Origin", own.as_str()), ("Origin", "http://evil.example")];
+    assert_eq!(lab.send("GET", "/api/runs", &both).status, 403);
+}
+
+#[test]
 fn pictures_and_scripts_that_another_page_names_are_refused_and_links_are_not() {
     let lab = Lab::new();
     run(&lab.path("run"), &[], &mut ());
@@ -135,6 +149,56 @@ fn links_are_not_followed() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_folder_above_a_run_that_becomes_a_link_is_not_followed() {
+    use std::os::unix::fs::symlink;
+
+    let outside = tempfile::tempdir().unwrap();
+    let lab = Lab::new();
+    run(&lab.path("sweep/run"), &[], &mut ());
+    run(&outside.path().join("run"), &[], &mut ());
+    let id = lab.id("sweep/run");
+    fs::rename(lab.path("sweep"), lab.path("moved")).unwrap();
+    symlink(outside.path(), lab.path("sweep")).unwrap();
+    // Nobody has asked for the list since, so the server still knows the run.
+    for what in ["", "/metrics", "/cells?columns=objective", "/elite"] {
+        assert_eq!(lab.get(&format!("/api/runs/{id}{what}")).status, 404, "{what}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_that_becomes_a_link_at_the_wrong_moment_is_not_followed() {
+    use std::os::unix::fs::symlink;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let lab = Lab::new();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("password"), "secret\n").unwrap();
+    run(&lab.path("run"), &[], &mut ());
+    let id = lab.id("run");
+    let log = lab.path("run/metrics.jsonl");
+    let other = lab.path("other");
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                symlink(outside.path().join("password"), &other).unwrap();
+                fs::rename(&other, &log).unwrap();
+                fs::write(&other, "{}\n").unwrap();
+                fs::rename(&other, &log).unwrap();
+            }
+        });
+        let answers: Vec<_> = (0..500).map(|_| lab.get(&format!("/api/runs/{id}/metrics"))).collect();
+        is_over.store(true, Ordering::Relaxed);
+        let n_read = answers.iter().filter(|answer| answer.body == b"{}\n").count();
+        let n_leaked = answers.iter().filter(|answer| answer.body == b"secret\n").count();
+        assert!(n_read > 0, "nothing was read at all");
+        assert_eq!(n_leaked, 0);
+    });
+}
+
+#[test]
 fn huge_and_broken_requests_are_refused_and_the_server_goes_on() {
     let lab = Lab::new();
     let host = lab.address();
@@ -180,6 +244,58 @@ fn two_hundred_open_pages_and_slow_clients_hold_nobody_up() {
     assert!(grown < 128 << 20, "{grown} bytes more for 250 connections");
     drop(pages);
     assert_eq!(lab.get("/api/runs").status, 200);
+}
+
+#[test]
+fn more_pages_than_anybody_has_open_leave_connections_for_others() {
+    let lab = Lab::new();
+    let mut pages: Vec<TcpStream> = (0..400).map(|_| lab.connect()).collect();
+    let mut n_refused = 0;
+    for page in &mut pages {
+        write!(page, "GET /api/events HTTP/1.1\r\nHost: {}\r\n\r\n", lab.address()).unwrap();
+        let mut start = [0; 12];
+        page.read_exact(&mut start).unwrap();
+        n_refused += usize::from(start.ends_with(b"503"));
+    }
+    assert_eq!(n_refused, 400 - 256);
+    assert_eq!(lab.get("/api/runs").status, 200);
+    drop(pages);
+}
+
+#[test]
+fn clients_that_ask_for_much_and_do_not_read_it_take_little_memory() {
+    let lab = Lab::new();
+    let large = [
+        ("problem.n", "1000"),
+        ("algorithm.preset", "map_elites"),
+        ("algorithm.batch_size", "100"),
+        ("archive.kind", "dns"),
+        ("archive.capacity", "1500"),
+        ("run.iterations", "20"),
+    ];
+    run(&lab.path("run"), &large, &mut ());
+    let id = lab.id("run");
+    // Each asks for other columns, so that no two have an answer in common.
+    let path = |first: usize| {
+        let columns: Vec<_> = (0..1000).map(|i| format!("component.{}", (first + i) % 1000)).collect();
+        format!("/api/runs/{id}/cells?columns={}", columns.join(","))
+    };
+    let length = lab.get(&path(0)).body.len();
+    let n_clients = (1 << 30) / length;
+    assert!(n_clients < 400, "{length} bytes are too few for this test");
+    let before = memory();
+    let mut clients: Vec<TcpStream> = (0..n_clients).map(|_| lab.connect()).collect();
+    for (i, client) in clients.iter_mut().enumerate() {
+        write!(client, "GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path(i + 1), lab.address()).unwrap();
+    }
+    let mut most = 0;
+    for _ in 0..40 {
+        assert_eq!(lab.get("/api/runs").status, 200, "small answers are never held up");
+        most = most.max(memory().saturating_sub(before));
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    // Other tests run at the same time.
+    assert!(most < 512 << 20, "{most} bytes more for {n_clients} answers of {length} bytes");
 }
 
 /// Memory of this process, if the system says.

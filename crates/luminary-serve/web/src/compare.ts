@@ -6,7 +6,7 @@ import { Curve, mark, type Line } from "./curves";
 import { difference, type Difference } from "./difference";
 import { h, select, table } from "./dom";
 import { HeatMap } from "./map";
-import { METRICS, Metrics } from "./metrics";
+import { METRICS, Metrics, valuesOf } from "./metrics";
 import { grouped, percent, score } from "./numbers";
 import { estimate, mannWhitney } from "./stats";
 import type { View } from "./view";
@@ -218,7 +218,7 @@ function groupsOf(runs: RunLine[]): [Group[], string] {
 
 // The values of a log at these iterations; the last one before, and nothing behind the end.
 function aligned(log: Metrics, key: string, x: number[]): (number | null)[] {
-  const [iterations, values] = [log.column("iteration"), log.column(key)];
+  const [iterations, values] = [log.column("iteration"), valuesOf(log, key)];
   let k = -1;
   return x.map((at) => {
     while (k + 1 < iterations.length && (iterations[k + 1] ?? Infinity) <= at) k++;

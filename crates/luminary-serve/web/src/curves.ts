@@ -108,13 +108,20 @@ export class Curve {
       series,
       bands,
       axes: [{ ...axis, space: 70, size: 30 }, { ...axis, size: 50 }],
-      scales: { x: { time: false } },
+      scales: { x: { time: false }, y: { range: (_, low, high) => yRange(low, high) } },
       cursor: { points: { size: 6 }, drag: { x: true, y: false } },
       legend: { show: false },
       hooks: { setCursor: [(plot) => this.read(plot.cursor.idx)] },
     };
     this.plot = new uPlot(options, columns, this.box);
   }
+}
+
+// The range of an axis: with some room, and not ending at twice the value of a line that is flat.
+function yRange(low: number, high: number): [number, number] {
+  if (low !== high || low === null) return uPlot.rangeNum(low, high, 0.1, true) as [number, number];
+  const room = Math.abs(low) > 0 ? 0.1 * Math.abs(low) : 1;
+  return [low - room, high + room];
 }
 
 // The sign of a line in front of its value or its name.

@@ -34,11 +34,11 @@ export function select(label: string, options: [string, string][], value: string
 
 // A table with headings; the first column names the rows. One of numbers is aligned to the right.
 export function table(head: string[], rows: Child[][], kind: "words" | "numbers" = "words"): HTMLElement {
-  const body = rows.map((row) => h("tr", {}, ...row.map((cell, i) => h(i ? "td" : "th", {}, cell))));
+  const body = rows.map((row) => h("tr", {}, ...row.map((cell, i) => (i ? h("td", {}, cell) : h("th", { scope: "row" }, cell)))));
   return h(
     "div",
     { class: "scroll" },
-    h("table", { class: `plain ${kind}` }, head.some(Boolean) ? h("thead", {}, h("tr", {}, ...head.map((text) => h("th", {}, text)))) : null, h("tbody", {}, ...body)),
+    h("table", { class: `plain ${kind}` }, head.some(Boolean) ? h("thead", {}, h("tr", {}, ...head.map((text) => h("th", { scope: "col" }, text)))) : null, h("tbody", {}, ...body)),
   );
 }
 

@@ -3,6 +3,7 @@
 import { act, getJson, runPath, type Details, type Elite } from "./api";
 import type { ArchiveName } from "./archive";
 import { h, pageColor, table } from "./dom";
+import { drawn } from "./drawn";
 import { grouped, score } from "./numbers";
 
 const MAX_VALUES = 1000;
@@ -10,6 +11,9 @@ const MAX_VALUES = 1000;
 export class ElitePanel {
   readonly element = h("div", { class: "elite" });
   private request = 0;
+  // What the panel was drawn for.
+  private shown = "";
+  private redrawBars = () => {};
 
   constructor(
     private run: string,
@@ -19,6 +23,7 @@ export class ElitePanel {
 
   // Says what is known of a cell without asking the server.
   hint(text: string) {
+    this.shown = "";
     this.element.replaceChildren(h("p", { class: "muted lines" }, text));
   }
 
@@ -26,18 +31,26 @@ export class ElitePanel {
     const request = ++this.request;
     const query = new URLSearchParams({ archive });
     if (cell !== null) query.set("cell", String(cell));
-    let found: { iteration: number; elite: Elite };
+    let found: { iteration: number; elite: Elite; json: string };
     try {
       found = await getJson(`${runPath(this.run)}/elite?${query}`);
     } catch (error) {
       if (request === this.request) this.hint((error as Error).message);
       return;
     }
-    // Only the newest question counts.
-    if (request === this.request) this.draw(found.elite, found.iteration, cell === null);
+    // Only the newest question counts, and an elite that is shown already stays, with the picture that was drawn of it.
+    const shown = JSON.stringify([found.json, found.iteration, cell === null]);
+    if (request !== this.request || shown === this.shown) return;
+    this.draw(found.elite, found.json, found.iteration, cell === null);
+    this.shown = shown;
   }
 
-  private draw(elite: Elite, iteration: number, isBest: boolean) {
+  // Draws what has colours of the page anew.
+  recolor() {
+    this.redrawBars();
+  }
+
+  private draw(elite: Elite, json: string, iteration: number, isBest: boolean) {
     const { labels } = this.details;
     const place = elite.intervals ? `Cell (${elite.intervals.join(", ")})` : `Cell ${elite.cell}`;
     const rows: [string, string][] = [[labels.objective, score(elite.objective, 8)]];
@@ -49,10 +62,12 @@ export class ElitePanel {
     }
     rows.push(["cell", String(elite.cell)], ["checkpoint", `iteration ${grouped(iteration)}`]);
     const numpy = `np.array([${elite.solution.map((value) => value ?? "np.nan").join(", ")}])`;
-    const buttons = h("div", { class: "buttons" }, copyButton("Copy JSON", JSON.stringify(elite)), copyButton("Copy NumPy", numpy));
+    const buttons = h("div", { class: "buttons" }, copyButton("Copy JSON", json), copyButton("Copy NumPy", numpy));
     const picture = h("div", { class: "replay" });
     if (this.details.can_render && this.canAct) {
       buttons.append(h("button", { type: "button", onclick: () => this.replay(elite.cell, picture) }, "Draw"));
+    } else if (this.details.can_render) {
+      picture.append(h("p", { class: "muted small" }, "A server with --control draws it by the run's own command."));
     }
     const bars = h("canvas", { class: "bars", role: "img", "aria-label": "Values of the solution as bars" });
     this.element.replaceChildren(
@@ -64,7 +79,8 @@ export class ElitePanel {
       this.values(elite.solution),
     );
     this.element.dataset.cell = String(elite.cell);
-    drawBars(bars, elite.solution);
+    this.redrawBars = () => drawBars(bars, elite.solution);
+    this.redrawBars();
   }
 
   private values(solution: (number | null)[]): HTMLElement {
@@ -80,34 +96,14 @@ export class ElitePanel {
 
   // Shows what the run's own command makes of the elite: a picture, an animation, or text.
   private async replay(cell: number, place: HTMLElement) {
-    place.replaceChildren(h("p", { class: "muted" }, "Drawing …"));
+    place.replaceChildren(h("p", { class: "muted", role: "status" }, "Drawing …"));
     try {
       const response = await act(`${runPath(this.run)}/replay?cell=${cell}`);
-      const bytes = await response.arrayBuffer();
-      const kind = pictureKind(new Uint8Array(bytes));
-      if (kind) {
-        const image = h("img", { alt: "The elite, drawn by the command of the run" });
-        image.src = URL.createObjectURL(new Blob([bytes], { type: kind }));
-        image.onload = () => URL.revokeObjectURL(image.src);
-        place.replaceChildren(image);
-      } else {
-        place.replaceChildren(h("pre", {}, new TextDecoder().decode(bytes)));
-      }
+      place.replaceChildren(drawn(await response.arrayBuffer(), cell));
     } catch (error) {
       place.replaceChildren(h("pre", { class: "error" }, (error as Error).message));
     }
   }
-}
-
-// What kind of picture these bytes are. SVG is shown as an image, in which no script runs.
-function pictureKind(bytes: Uint8Array): string | null {
-  const starts = (text: string) => [...text].every((c, i) => bytes[i] === c.charCodeAt(0));
-  if (starts("\u0089PNG")) return "image/png";
-  if (starts("GIF8")) return "image/gif";
-  if (starts("\u00ff\u00d8")) return "image/jpeg";
-  if (starts("RIFF")) return "image/webp";
-  const text = new TextDecoder().decode(bytes.subarray(0, 300)).trimStart();
-  return text.startsWith("<svg") || (text.startsWith("<?xml") && text.includes("<svg")) ? "image/svg+xml" : null;
 }
 
 function copyButton(label: string, text: string): HTMLElement {

@@ -24,7 +24,7 @@ export function failureTable(failures: Failure[], byKind: Record<string, number>
     grouped(group[0].iteration),
     details(group),
   ]);
-  const all = Object.entries(byKind).map(([kind, count]) => `${grouped(count)} ${kind}`);
+  const all = Object.entries(byKind).map(([kind, count]) => `${grouped(count)} × ${kind}`);
   const text = `The newest ${grouped(failures.length)} are shown${all.length ? `; in all ${all.join(", ")}` : ""}.`;
   return h("div", { class: "failures" }, table(["Cause", "Rows", "Iteration", ""], rows), h("p", { class: "muted small" }, text));
 }

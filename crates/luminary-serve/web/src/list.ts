@@ -2,7 +2,7 @@
 
 import type { RunLine } from "./api";
 import { h, select } from "./dom";
-import { brief, elapsed, percent, score, when } from "./numbers";
+import { brief, elapsed, grouped, percent, score, when } from "./numbers";
 import type { View } from "./view";
 
 interface Column {
@@ -25,7 +25,7 @@ const COLUMNS: Column[] = [
     key: "coverage",
     name: "Coverage",
     value: (run) => run.coverage,
-    cell: (run) => (run.has_limit === false ? `${run.elites} elites` : percent(run.coverage)),
+    cell: (run) => (run.has_limit === false ? `${grouped(run.elites)} elites` : percent(run.coverage)),
   },
   { key: "best", name: "Best", value: (run) => run.best, cell: (run) => score(run.best, 4) },
   { key: "rate", name: "Evals/s", value: (run) => run.rate, cell: (run) => brief(run.rate) },
@@ -68,6 +68,8 @@ export class ListView implements View {
   private body = h("tbody");
   private count = h("span", { class: "muted", role: "status" });
   private compare = h("a", { class: "button", href: "#/" }, "Compare");
+  // On a narrow screen there are no headings to click.
+  private sorting = h("span", { class: "narrow-only" });
 
   // What was searched, sorted and chosen is in the address, so that it is the same after a look at a run.
   constructor(query: URLSearchParams, private changed: (query: URLSearchParams) => void) {
@@ -83,8 +85,9 @@ export class ListView implements View {
       this.state = value;
       this.draw();
     });
+    filter.prepend(h("span", { class: "unseen" }, "State "));
     const table = h("table", { class: "runs" }, h("thead", {}, this.head), this.body);
-    const tools = h("div", { class: "tools" }, this.search, filter, this.count, this.compare);
+    const tools = h("div", { class: "tools" }, this.search, filter, this.sorting, this.count, this.compare);
     this.element = h("section", {}, tools, h("div", { class: "scroll card flush" }, table));
     this.drawHead();
   }
@@ -104,7 +107,9 @@ export class ListView implements View {
       const button = h("button", { type: "button", onclick: () => this.sort(key) }, name, sorted === "none" ? "" : this.isDown ? " ↓" : " ↑");
       return h("th", { "aria-sort": sorted, class: `c-${key}` }, button);
     };
-    this.head.replaceChildren(h("th", { class: "c-pick" }), heading("name", "Run"), ...COLUMNS.map(({ key, name }) => heading(key, name)));
+    const orders = [["created", "newest"], ["name", "name"], ...COLUMNS.map(({ key, name }) => [key, name])] as [string, string][];
+    this.sorting.replaceChildren(select("By ", orders, this.sortBy, (key) => this.sort(key)));
+    this.head.replaceChildren(h("th", { class: "c-pick" }, h("span", { class: "unseen" }, "Compare")), heading("name", "Run"), ...COLUMNS.map(({ key, name }) => heading(key, name)));
   }
 
   private sort(key: string) {

@@ -108,6 +108,7 @@ export class HeatMap {
     const values = picture.flipped ? picture.values.map((value) => 0 - value) : picture.values;
     const range = picture.diverging ? symmetric(values) : withoutOutliers(values);
     this.element.dataset.range = range.join(" ");
+    this.element.dataset.layer = picture.name;
     if (picture.kind === "points") this.drawPoints(context, values, range, colors);
     else drawTiles(context, this.view, model, values, range, colors);
     const [x, y] = this.axes;

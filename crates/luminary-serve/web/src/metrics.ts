@@ -15,6 +15,7 @@ export class Metrics {
   // Reads what is new; says whether anything is.
   async update(): Promise<boolean> {
     let isNew = false;
+    let hasForgotten = false;
     for (;;) {
       const response = await get(`${runPath(this.run)}/metrics?from=${this.offset}`);
       const text = await response.text();
@@ -22,8 +23,9 @@ export class Metrics {
       isNew = true;
       const rows = text.split("\n").flatMap(parse);
       const last = this.rows.at(-1)?.iteration ?? -1;
-      if (rows.length && (rows[0].iteration ?? 0) <= last) {
-        // The run went back to a checkpoint, and the log with it.
+      if (rows.length && (rows[0].iteration ?? 0) <= last && !hasForgotten) {
+        // The run went back to a checkpoint, and the log with it. A log that goes back within itself is taken as it is.
+        hasForgotten = true;
         this.forget();
         continue;
       }
@@ -63,17 +65,36 @@ function parse(line: string): Row[] {
 // The metrics with their names; coverage only means something for archives that can be full.
 export const METRICS: [string, string][] = [
   ["qd_score", "QD score"],
-  ["coverage", "Coverage"],
+  ["coverage", "Coverage in %"],
   ["best", "Best objective"],
   ["mean", "Mean objective"],
   ["elites", "Elites"],
   ["rate", "Evaluations per second"],
   ["restarts", "Restarts"],
   ["invalid", "Evaluations without a value"],
+  ["qd_score_sum", "QD score, sum over elites"],
 ];
 
+// The values of a metric as its curve shows them.
+export function valuesOf(metrics: Metrics, key: string): (number | null)[] {
+  if (key === "rate") return rates(metrics);
+  const values = metrics.column(key);
+  return key === "coverage" ? values.map((value) => value && 100 * value) : values;
+}
+
+// Numbers of the log that have no curve, because they only grow.
+const NOT_DRAWN = ["iteration", "evaluations", "seconds"];
+
+// The names of numbers in a log that are none of the metrics above.
+export function otherMetrics(metrics: Metrics): [string, string][] {
+  const known = [...NOT_DRAWN, ...METRICS.map(([key]) => key)];
+  const keys = Object.keys(metrics.rows.at(-1) ?? {}).filter((key) => !known.includes(key));
+  const isNumber = (key: string) => metrics.rows.some((row) => typeof row[key] === "number");
+  return keys.filter(isNumber).map((key) => [key, key.charAt(0).toUpperCase() + key.slice(1).replaceAll("_", " ")]);
+}
+
 // Evaluations per second, over a few rows of the log or, of a long one, over a fiftieth of it.
-export function rates(metrics: Metrics): (number | null)[] {
+function rates(metrics: Metrics): (number | null)[] {
   const [evaluations, seconds] = [metrics.column("evaluations"), metrics.column("seconds")];
   const span = Math.max(5, Math.round(evaluations.length / 50));
   return evaluations.map((value, i) => {

@@ -1,6 +1,6 @@
 // One run: its archive, the elite that was chosen, its curves, and all that is known of it.
 
-import { act, getJson, runPath, type Details, type Palette, type RunLine, type RunPulse } from "./api";
+import { Refusal, act, getJson, runPath, type Details, type Palette, type RunLine, type RunPulse } from "./api";
 import { Archive, type ArchiveName, type Offer } from "./archive";
 import { Curve } from "./curves";
 import { h, select, table, visible } from "./dom";
@@ -9,7 +9,7 @@ import { ElitePanel } from "./elite";
 import { columnsOf, layersOf, pictureOf } from "./layers";
 import { pill, progressBar } from "./list";
 import { HeatMap } from "./map";
-import { METRICS, Metrics, rates } from "./metrics";
+import { METRICS, Metrics, otherMetrics, valuesOf } from "./metrics";
 import { brief, elapsed, grouped, percent, score, when } from "./numbers";
 import { TimeSlider } from "./slider";
 import { emitterTable, histogram, type Vitals } from "./vitals";
@@ -109,7 +109,10 @@ export class RunView implements View {
   pulse(pulse: RunPulse | null) {
     if (!pulse || !this.details) return;
     const isNew = JSON.stringify(pulse) !== JSON.stringify(this.known);
-    if (this.known && (pulse.failures !== this.known.failures || pulse.checkpoint !== this.known.checkpoint)) void this.drawLists();
+    const isSaved = this.known && pulse.checkpoint !== this.known.checkpoint;
+    if (isSaved || (this.known && pulse.failures !== this.known.failures)) void this.drawLists();
+    // Elites are shown as of the newest checkpoint.
+    if (isSaved) void this.panel?.show(this.archiveName(), this.cell());
     const isHistoryNew = pulse.history !== this.known?.history;
     if (isHistoryNew) void this.slider.update();
     if (isHistoryNew || pulse.live !== this.known?.live) void this.refreshVitals();
@@ -121,7 +124,7 @@ export class RunView implements View {
   recolor() {
     this.map.draw();
     for (const [, curve] of this.curves) curve.redraw();
-    if (this.panel) void this.panel.show(this.archiveName(), this.cell());
+    this.panel?.recolor();
   }
 
   // Fetches what has changed, one request after the other.
@@ -161,15 +164,17 @@ export class RunView implements View {
 
   private async refreshArchive(): Promise<void> {
     const at = this.at();
-    const layer = this.shownLayer();
     const archive = (this.archive = this.wantedArchive());
     try {
       if (!(await archive.update()) || archive !== this.archive) return;
     } catch (error) {
+      if (error instanceof Refusal && error.status === 400 && this.query.has("layer")) return this.forgetLayer();
       this.source.textContent = `No picture yet: ${(error as Error).message}`;
       return;
     }
     const head = archive.head!;
+    // What an archive does not have is left out of its answer.
+    if (at === null && this.query.has("layer") && archive.wanted.some((key) => !archive.columns.has(key))) return this.forgetLayer();
     if (head.kind === "points" && this.nPointMeasures !== head.measures.length) {
       // Elites without cells are drawn where they are.
       this.nPointMeasures = head.measures.length;
@@ -177,9 +182,7 @@ export class RunView implements View {
     }
     if (this.chooserOf !== this.chooserKey()) this.drawChooser();
     this.map.element.hidden = false;
-    this.chooser.classList.toggle("past", at !== null);
-    const label = this.layers().find(({ key }) => key === layer)?.label ?? layer;
-    this.map.show(pictureOf(archive, layer, label), this.axes());
+    this.drawMap();
     const cell = this.cell();
     this.map.mark(cell === null ? -1 : (archive.elite(cell) ?? -1));
     this.map.element.dataset.iteration = String(head.iteration);
@@ -187,6 +190,21 @@ export class RunView implements View {
     this.map.element.dataset.elites = String(archive.nElites);
     const from = { live: "live, ", checkpoint: "newest checkpoint, ", history: at === null ? "from the history, " : "as it was, " }[head.source];
     this.source.textContent = `${grouped(archive.nElites)} elites; ${from}iteration ${grouped(head.iteration)}`;
+  }
+
+  // The link asks for a layer that this archive does not have.
+  private forgetLayer(): Promise<void> {
+    this.query.delete("layer");
+    this.changed(this.query);
+    this.chooserOf = "";
+    return this.refreshArchive();
+  }
+
+  private drawMap() {
+    if (!this.archive?.head) return;
+    const layer = this.shownLayer();
+    const label = this.layers().find(({ key }) => key === layer)?.label ?? layer;
+    this.map.show(pictureOf(this.archive, layer, label), this.axes());
   }
 
   // The layers of the archive; without a checkpoint, those that a running process reports.
@@ -230,7 +248,8 @@ export class RunView implements View {
   private axes(): [number, number] {
     const n = this.archive?.head?.measures.length ?? 2;
     const [x, y] = (this.query.get("axes") ?? "0,1").split(",").map(Number);
-    return x < n && y < n && x !== y ? [x, y] : [0, Math.min(1, n - 1)];
+    const isMeasure = (i: number) => Number.isInteger(i) && i >= 0 && i < n;
+    return isMeasure(x) && isMeasure(y) && x !== y ? [x, y] : [0, Math.min(1, n - 1)];
   }
 
   private set(key: string, value: string) {
@@ -240,23 +259,25 @@ export class RunView implements View {
   }
 
   private chooserKey(): string {
-    return `${this.archiveName()}/${this.archive?.head?.measures.length}`;
+    return `${this.archiveName()}/${this.archive?.head?.measures.length}/${this.at() === null}`;
   }
 
   private drawChooser() {
     this.chooserOf = this.chooserKey();
     const names: [string, string][] = this.layers().map(({ key, label }) => [key, label]);
     const archives: [string, string][] = [["result", "everything found (result)"], ["search", "searched by the emitters"]];
-    this.chooser.replaceChildren(
-      select("Colour ", names, this.layer(), (value) => this.set("layer", value)),
-      select("Archive ", archives, this.archiveName(), (value) => {
+    const ofNow = [
+      select("Colour ", names, this.shownLayer(), (value) => this.set("layer", value)),
+      select("Archive ", archives, this.at() === null ? this.archiveName() : "result", (value) => {
         // Each archive has layers of its own.
         this.query.delete("layer");
         this.archive = null;
         this.set("archive", value);
       }),
-      this.placesBox(),
-    );
+    ];
+    // The past holds one layer of one archive.
+    for (const label of ofNow) label.querySelector("select")!.disabled = this.at() !== null;
+    this.chooser.replaceChildren(...ofNow, this.placesBox());
     const measures = this.archive?.head?.measures ?? [];
     if (measures.length <= 2) return;
     const options = measures.map((measure, i): [string, string] => [String(i), measure.name]);
@@ -271,7 +292,7 @@ export class RunView implements View {
       this.changed(this.query);
       void this.refresh().then(() => this.drawChooser());
     };
-    this.chooser.append(select("Across ", options, String(x), choose(0)), select("Up ", options, String(y), choose(1)));
+    this.chooser.append(h("span", { class: "pair" }, select("Across ", options, String(x), choose(0)), select("Up ", options, String(y), choose(1))));
   }
 
   // Whether the discs of emitters are shown.
@@ -299,7 +320,8 @@ export class RunView implements View {
     else {
       const objective = score(this.archive.column("objective")[elite], 6);
       const layer = this.layer();
-      const own = layer !== "objective" && this.archive.columns.has(layer) ? `, ${layer} ${score(this.archive.column(layer)[elite], 6)}` : "";
+      const label = this.layers().find(({ key }) => key === layer)?.label ?? layer;
+      const own = layer !== "objective" && this.archive.columns.has(layer) ? `, ${label} ${score(this.archive.column(layer)[elite], 6)}` : "";
       this.hover.textContent = visible(`${place}: ${this.archive.head!.objective} ${objective}${own}`);
     }
   }
@@ -369,10 +391,18 @@ export class RunView implements View {
 
   private drawCurves() {
     const x = this.metrics.column("iteration").map((value) => value ?? 0);
+    for (const [key, name] of otherMetrics(this.metrics)) {
+      if (this.curves.some(([known]) => known === key)) continue;
+      const curve = new Curve(name, "iteration");
+      this.curves.push([key, curve]);
+      this.curveBox.append(curve.element);
+    }
     for (const [key, curve] of this.curves) {
-      const values = key === "rate" ? rates(this.metrics) : this.metrics.column(key);
+      const values = valuesOf(this.metrics, key);
       const isEmpty = !values.some((value) => value !== null && (value !== 0 || !["restarts", "invalid"].includes(key)));
-      curve.element.hidden = isEmpty || (key === "coverage" && this.line?.has_limit === false);
+      // An archive that cannot be full has no coverage, and its QD score is the sum.
+      const isOther = this.line?.has_limit === false ? ["coverage", "qd_score"].includes(key) : key === "qd_score_sum";
+      curve.element.hidden = isEmpty || isOther;
       if (!isEmpty) curve.show(x, [{ name: curve.title, color: "--accent", values }]);
     }
     const n = this.curves.filter(([, curve]) => !curve.element.hidden).length;
@@ -382,13 +412,14 @@ export class RunView implements View {
   private async drawLists() {
     const details = this.details!;
     const { manifest } = details;
-    const about: [string, string][] = [
+    const about: [string, string | HTMLElement][] = [
       ["Folder", details.folder],
       ["Begun", when(manifest.created_unix)],
       ["Version", `Luminary ${manifest.versions.luminary}, checkpoints ${manifest.versions.checkpoint}`],
       ["Machine", `${manifest.host.os} ${manifest.host.arch}, ${manifest.host.threads} threads`],
     ];
-    if (details.command) about.unshift(["Command", details.command]);
+    if (details.command) about.unshift(["Evaluator", details.command]);
+    if (manifest.command?.length) about.unshift(["Command", commandLine(manifest.command)]);
     for (const choice of manifest.choices ?? []) about.push(["Chosen", choice]);
     this.about.replaceChildren(card("What was run", table(["", ""], about), settings(manifest.config)));
     const [failures, saved] = await Promise.all([
@@ -398,6 +429,8 @@ export class RunView implements View {
     if (saved && JSON.stringify(saved.offers) !== JSON.stringify(this.offers)) {
       this.offers = saved.offers;
       this.drawChooser();
+      // A link may have asked for a layer before it was known what it is called.
+      this.drawMap();
     }
     if (failures.length) this.failures.replaceChildren(card("Evaluations without a value", failureTable(failures, details.failures_by_cause)));
   }
@@ -405,6 +438,15 @@ export class RunView implements View {
 
 function card(title: string, ...children: HTMLElement[]): HTMLElement {
   return h("section", { class: "card" }, h("h2", {}, title), ...children);
+}
+
+// A command as a shell takes it, broken between words only.
+function commandLine(words: string[]): HTMLElement {
+  return h("span", {}, ...words.flatMap((word) => [h("span", { class: "word" }, quoted(String(word))), " "]));
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 // Who evaluates.

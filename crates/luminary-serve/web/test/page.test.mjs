@@ -56,9 +56,9 @@ test("runs are listed, searched, filtered and sorted", async () => {
   await page.getByRole("searchbox").fill("map_elites");
   assert.equal(await page.locator(".runs tbody tr").count(), 1);
   await page.getByRole("searchbox").fill("");
-  await page.locator(".tools select").selectOption("running");
+  await page.getByLabel(/^State /).selectOption("running");
   await page.getByText("No run matches.").waitFor();
-  await page.locator(".tools select").selectOption("");
+  await page.getByLabel(/^State /).selectOption("");
   await page.getByRole("button", { name: "Run", exact: true }).click();
   assert.deepEqual(await page.locator(".runs .c-name a").allTextContents(), ["first", "other", "second"]);
   noErrors();
@@ -241,6 +241,8 @@ archive = { resolution = [5, 5] }
   const more = failures.locator("pre").first();
   await more.waitFor();
   assert.match(await more.textContent(), /too steep\n\[0\.\d+,/);
+  const widths = await Promise.all([more, failures.locator("table")].map(async (one) => (await one.boundingBox()).width));
+  assert.ok(widths[0] > 0.9 * widths[1], `${widths} pixels: the output is as wide as its table`);
   // Failures with the same cause are one row.
   const n = Number(await failures.locator("tbody td").first().textContent());
   assert.ok(n > 1 && (await failures.locator("tbody tr").count()) < n, `${n} failures`);
@@ -347,6 +349,12 @@ test("light, dark and narrow", async () => {
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await background();
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= 390), true, "the list is as wide as the screen");
+  // Without headings to click there is a list of what to sort by, and runs can be chosen here too.
+  await page.getByLabel(/^By /).selectOption("name");
+  const names = await page.locator(".runs .c-name a").allTextContents();
+  assert.deepEqual(names, [...names].sort());
+  for (const name of ["first", "second"]) await row(page, name).getByRole("checkbox").check();
+  await page.getByRole("link", { name: "Compare 2 runs" }).waitFor();
   await openRun(page, "first");
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= 390), true, "a run is as wide as the screen");
   await page.getByRole("button", { name: "Light" }).click();
@@ -414,4 +422,50 @@ test("a thousand runs are listed", async () => {
   } finally {
     await many.close();
   }
+});
+
+test("a link that asks for what an archive does not have shows what it has", async () => {
+  const page = await lab.open(url);
+  await openRun(page, "first");
+  const own = page.url().split("?")[0];
+  for (const odd of ["layer=nothing", "layer=extra.7.0", "axes=-1,0.5&cell=99999999", "at=7777"]) {
+    const other = await lab.open(`${own}?${odd}`);
+    await other.locator(".run-page[data-ready]").waitFor();
+    if (odd.startsWith("at=")) await other.getByText("expected an iteration that the history holds").waitFor();
+    else await other.locator('.map[data-elites]:not([data-elites="0"])').waitFor();
+    if (odd.startsWith("layer=")) assert.equal(await choice(other, "Colour").inputValue(), "objective");
+    await other.context().close();
+  }
+  noErrors();
+});
+
+test("a layer that a link asks for is called by its name", async () => {
+  const page = await lab.open(url);
+  await openRun(page, "first");
+  // The names of layers come after the picture.
+  await page.route("**/api/runs/*/saved", async (route) => {
+    await page.locator('.map[data-layer="component.3"]').waitFor();
+    await route.continue();
+  });
+  await page.goto(`${page.url().split("?")[0]}?layer=component.3`);
+  await page.reload();
+  await page.locator('.map[data-layer="x3"]').waitFor();
+  noErrors();
+});
+
+test("the elite that is shown is that of the newest checkpoint", async () => {
+  const running = lab.start("run", ...SMALL, "--iterations", "100000000", "--out", lab.path("runs/early"), "--quiet");
+  const page = await lab.open(url);
+  await row(page, "early").getByText("running").waitFor();
+  await openRun(page, "early");
+  await page.locator(".elite").getByText(/there is no checkpoint of this run yet|iteration/).first().waitFor();
+  await lab.stop(running);
+  const summary = JSON.parse(lab.call("show", lab.path("runs/early"), "--json"));
+  await page.locator(".elite").getByText(`iteration ${summary.iterations.toLocaleString("en-US")}`, { exact: true }).waitFor();
+  // What is copied is what the program prints, seeds with all their digits.
+  const printed = lab.call("elite", lab.path("runs/early"), "--best", "--json");
+  const { json } = await (await page.request.get(`${url}api/runs/${page.url().split("/run/")[1].split("?")[0]}/elite`)).json();
+  assert.deepEqual(json.match(/"seed":\s*(\d+)/)[1], printed.match(/"seed":\s*(\d+)/)[1]);
+  rmSync(lab.path("runs/early"), { recursive: true });
+  noErrors();
 });

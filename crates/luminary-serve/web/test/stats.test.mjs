@@ -2,14 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { build } from "esbuild";
+import { load } from "./support.mjs";
 
-async function load(path) {
-  const result = await build({ entryPoints: [path], bundle: true, write: false, format: "esm" });
-  return import(`data:text/javascript,${encodeURIComponent(result.outputFiles[0].text)}`);
-}
-
-const { estimate, mannWhitney } = await load(new URL("../src/stats.ts", import.meta.url).pathname);
+const { estimate, mannWhitney } = await load("stats");
 
 test("the exact test counts all ways to share out the ranks", () => {
   // Two of the twenty ways are as extreme as complete separation of three and three.

@@ -4,9 +4,17 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { chromium } from "playwright-core";
 
 const PROGRAM = process.env.LUMINARY_PROGRAM ?? "luminary";
+
+// A source file of the page, to be tried without a page.
+export async function load(name) {
+  const path = new URL(`../src/${name}.ts`, import.meta.url).pathname;
+  const result = await build({ entryPoints: [path], bundle: true, write: false, format: "esm" });
+  return import(`data:text/javascript,${encodeURIComponent(result.outputFiles[0].text)}`);
+}
 
 export const SMALL = ["--domain", "lp-sphere", "--n", "10", "--resolution", "20x20", "--emitters", "3", "--batch-size", "8",
   "--set", "archive.learning_rate=0.01", "--threads", "1"];
