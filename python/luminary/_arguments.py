@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import difflib
+import math
+import numbers
 import operator
 import os
 from pathlib import Path
 
+import numpy as np
+
 from luminary._notes import warn
 from luminary._numbers import described
+from luminary._settings import Settings
+
+#: Arguments by the names that they have elsewhere.
+_ELSEWHERE = {
+    "workers": "engine",
+    "n_workers": "engine",
+    "max_workers": "engine",
+    "n_jobs": "engine",
+    "verbose": "progress",
+    "timeout": "time_limit",
+    "minimise": "goal",
+    "minimize": "goal",
+    "maximise": "goal",
+    "maximize": "goal",
+}
 
 
 def check_functions(evaluate, **optional):
@@ -49,6 +69,34 @@ def check_counts(**counts):
             raise ValueError(f"{name}: expected an integer >= {least}, found {value!r}")
 
 
+def check_flags(**flags):
+    """That arguments are true or false; a text would always count as true. None is for who decides.
+
+    Raises:
+        TypeError: One is not.
+    """
+    for name, value in flags.items():
+        is_flag = isinstance(value, (bool, np.bool_)) or (isinstance(value, int) and value in (0, 1))
+        if value is not None and not is_flag:
+            raise TypeError(f"{name}: expected True or False, found {described(value)}")
+
+
+def check_names(settings, arguments):
+    """That what was given beside the arguments may be a setting: of those only settings are looked at later.
+
+    Args:
+        settings: What was given.
+        arguments: Names of the arguments.
+
+    Raises:
+        TypeError: An argument was misspelt, or has another name here.
+    """
+    for name in settings:
+        meant = _ELSEWHERE.get(name) or next(iter(difflib.get_close_matches(name, arguments, 1, 0.8)), None)
+        if meant is not None and name not in Settings.__annotations__:
+            raise TypeError(f"run() got an unexpected keyword argument '{name}'; did you mean '{meant}'?")
+
+
 def check_time_limit(time_limit, engine):
     """That a time limit can be kept.
 
@@ -57,24 +105,29 @@ def check_time_limit(time_limit, engine):
     """
     if time_limit is None:
         return
-    if isinstance(time_limit, str) or not time_limit > 0:
+    is_number = isinstance(time_limit, numbers.Real) and not isinstance(time_limit, bool)
+    if not is_number or not 0 < time_limit < math.inf:
         raise ValueError(f"time_limit: expected a finite number > 0, found {time_limit!r}")
     if engine is None:
         raise ValueError("time_limit: expected an engine or executor, whose evaluations need not be waited for, found none")
 
 
 def checked_path(name, path):
-    """A path; None for none.
+    """A path from the root, because functions may change the current folder; None for none.
 
     Raises:
         TypeError: Something else.
+        ValueError: An empty path.
     """
     if path is None:
         return None
     try:
-        return Path(os.fsdecode(path))
+        text = os.fsdecode(path)
     except TypeError:
         raise TypeError(f"{name}: expected a path, found {described(path)}") from None
+    if not text:
+        raise ValueError(f"{name}: expected a path, found {path!r}")
+    return Path(text).absolute()
 
 
 def check_file(name, path):

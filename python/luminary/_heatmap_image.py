@@ -23,12 +23,14 @@ _VIRIDIS = (
 
 
 def heatmap_png(archive):
-    """The best objectives over the first two measures of an archive, low ones dark, as PNG with transparent empty cells.
+    """The best objectives over the first two measures of an archive, worse ones darker, as PNG with transparent empty cells.
 
     Returns:
-        The bytes of the picture and the objectives at the two ends of its colours; None if there is nothing to show.
+        The bytes of the picture and the objectives at the dark and the bright end of its colours; None if there is nothing
+        to show.
     """
-    best = _best_objectives(archive)
+    sign = getattr(archive, "_sign_of_better", 1.0)
+    best = _best_objectives(archive, sign)
     if best is None or not np.isfinite(best).any():
         return None
     # Halves, because the difference of two enormous objectives would be infinite; no interpolation for the same reason.
@@ -37,13 +39,16 @@ def heatmap_png(archive):
     fraction = np.clip((np.clip(half, low, high) - low) / (high - low if high > low else 1.0), 0, 1)
     # Colour 0 is that of empty cells. The first measure runs across, the second upwards.
     levels = np.where(np.isnan(best), 0, 1 + np.nan_to_num(fraction) * 254).astype(np.uint8)
-    return _encode(levels.T[::-1]), (2 * float(low), 2 * float(high))
+    return _encode(levels.T[::-1]), (2 * sign * float(low), 2 * sign * float(high))
 
 
-def _best_objectives(archive):
-    """Array (across, up) of the best objective at each place, NaN where there is none; None if there are no elites."""
+def _best_objectives(archive, sign):
+    """Array (across, up) of the best objective at each place, times the sign with which higher ones are better.
+
+    It is NaN where there is none; None if there are no elites.
+    """
     elites = archive.data(["objective", "measures", "index"])
-    objective = np.asarray(elites["objective"], dtype=np.float64)
+    objective = sign * np.asarray(elites["objective"], dtype=np.float64)
     if len(objective) == 0:
         return None
     if hasattr(archive, "int_to_grid_index"):

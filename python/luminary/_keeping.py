@@ -15,7 +15,7 @@ _TAIL = 1 << 20
 
 
 @contextlib.contextmanager
-def kept(search, keeper, log, failures=()):
+def kept(search, keeper, log, failures=(), advice=""):
     """Keeps a run however the work on it ends: nothing that was told is lost, also on Ctrl-C and on exceptions.
 
     Args:
@@ -23,6 +23,7 @@ def kept(search, keeper, log, failures=()):
         keeper: Where it is kept.
         log: Its figures.
         failures: Exceptions of its evaluations, as far as they are known at the end.
+        advice: What to look at where nothing had a value.
 
     Raises:
         EngineError: As the work did, with how to go on.
@@ -46,7 +47,8 @@ def kept(search, keeper, log, failures=()):
     if ended is not None:
         mended = "a new engine" if isinstance(ended, EngineError) else "a function that gives values"
         first = ended.__cause__ or next(iter(failures), ended)
-        raise type(ended)(f"{ended}; {keeper.how_to_go_on(search, mended)}") from first
+        advice = advice if isinstance(ended, NoValuesError) else ""
+        raise type(ended)(f"{ended}; {advice}{keeper.how_to_go_on(search, mended)}") from first
 
 
 class File:

@@ -31,7 +31,9 @@ def results_of(names, returned):
         raise ShapeError(f"{expected}, found {described(returned)}") from None
     if len(results) != len(names):
         found = len(results) if isinstance(returned, (tuple, list)) else described(returned)
-        raise ShapeError(f"{expected}, found {found}")
+        has_extras = len(results) == len(names) + 1 and isinstance(results[-1], dict)
+        advice = "; the setting extras says which further numbers there are" if has_extras else ""
+        raise ShapeError(f"{expected}, found {found}{advice}")
     return results
 
 
@@ -96,4 +98,4 @@ def described(value):
     if isinstance(value, (list, tuple)) and value:
         kinds = sorted({type(item).__name__ for item in value})
         return f"a {name} of {', '.join(kinds)}"
-    return f"a {name}"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

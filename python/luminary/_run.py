@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+
 from luminary._arguments import (
     check_counts,
     check_file,
+    check_flags,
     check_functions,
+    check_names,
     check_time_limit,
     checked_loggers,
     checked_path,
@@ -23,8 +27,13 @@ from luminary._run_start import Plan, Start, check_gradients, in_folder, with_fi
 from luminary._search import Run
 from luminary._serve import serve_beside, unused_folder
 from luminary.engines import engine_of
+from luminary.engines._rows_per_task import RowsPerTask
 from luminary.engines._run_on import OnEngine, over_issue_words
 from luminary.engines._work import Job
+
+#: What is easily overlooked where nothing has a value.
+_ONE_AT_A_TIME = "with an engine evaluate is called with one solution at a time, unless vectorized=True is given; "
+
 
 def presets() -> dict[str, str]:
     """Names of the algorithms that :func:`run` knows, with a line about each.
@@ -137,7 +146,9 @@ def run(
         >>> result.archive.stats.num_elites > 50
         True
     """
+    check_names(settings, inspect.signature(run).parameters)
     check_functions(evaluate, gradients=gradients, setup=setup, callback=callback)
+    check_flags(vectorized=vectorized, progress=progress, serve=serve)
     loggers = checked_loggers(loggers)
     checkpoint = checked_path("checkpoint", checkpoint)
     run_folder = checked_path("run_folder", run_folder)
@@ -157,7 +168,10 @@ def run(
         metrics_every=(metrics_every, 1),
         checkpoint_every=(checkpoint_every, 1),
     )
+    if give_up_after is None:
+        raise ValueError("give_up_after: expected an integer >= 1, found None")
     check_time_limit(time_limit, engine)
+    RowsPerTask(rows_per_task)
     if checkpoint is not None:
         check_file("checkpoint", checkpoint)
     is_vectorized = engine is None if vectorized is None else vectorized
@@ -174,7 +188,7 @@ def run(
     named = {"algorithm": algorithm, "solution_dim": solution_dim, "ranges": ranges, "seed": seed, **plan.budget}
     start = Start(named, settings, gradients, rows_out=None if on is None else on.rows_out)
     if serve and run_folder is None:
-        run_folder = unused_folder(algorithm)
+        run_folder = checked_path("run_folder", unused_folder(algorithm))
     if run_folder is not None:
         search, keeper, iterations = in_folder(run_folder, start, plan, metrics_every)
     else:
@@ -195,7 +209,8 @@ def run(
 
     server = None
     try:
-        with kept(search, keeper, log, evaluator.failures):
+        advice = _ONE_AT_A_TIME if engine is not None and vectorized is None else ""
+        with kept(search, keeper, log, evaluator.failures, advice):
             check_gradients(search, gradients)
             if gradients is not None and not search.needs_gradients:
                 warn("gradients changes nothing: it is for `cma_mega`, `cma_maega` and `auto`")

@@ -1,5 +1,6 @@
 """Functions and arguments that misbehave: each is told with what was expected and what was found."""
 
+import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -47,6 +48,8 @@ WRONG = {
     "a dict": (lambda s: {"objective": 1, "measures": 2}, "found a dict"),
     "objectives only": (lambda s: good(s)[0], r"found an array of float64 of shape \(8,\)"),
     "three": (lambda s: (*good(s), 1), "found 3"),
+    "extras that are no setting": (lambda s: (*good(s), {"energy": s[:, 0]}), "found 3; the setting extras says which further"),
+    "one row": (lambda s: (1.0, s[0, :2]), r"an array of shape \(\); a function of one solution needs vectorized=False"),
     "the wrong order": (lambda s: good(s)[::-1], r"expected 8 objectives in a 1D array, found an array of shape \(8, 2\); the objectives come first"),
     "columns": (lambda s: (good(s)[0][:, None], good(s)[1]), r"expected 8 objectives in a 1D array, found an array of shape \(8, 1\)"),
     "too few": (lambda s: (good(s)[0][:-1], good(s)[1]), r"expected 8 objectives in a 1D array, found an array of shape \(7,\)"),
@@ -147,6 +150,21 @@ def test_a_solution_whose_results_have_a_wrong_shape_costs_its_row_only():
         ({"goal": "minimise", "threshold_min": None}, ValueError, "^settings: archive.min_f: expected the worst objective worth keeping"),
         ({"retries": "a"}, ValueError, "retries: expected an integer >= 0, found 'a'"),
         ({"give_up_after": 1.5}, ValueError, "give_up_after: expected an integer >= 1, found 1.5"),
+        ({"give_up_after": None}, ValueError, "give_up_after: expected an integer >= 1, found None"),
+        ({"time_limit": [1]}, ValueError, r"time_limit: expected a finite number > 0, found \[1\]"),
+        ({"time_limit": float("inf")}, ValueError, "time_limit: expected a finite number > 0, found inf"),
+        ({"rows_per_task": 0}, ValueError, "rows_per_task: expected"),
+        ({"vectorized": "no"}, TypeError, "vectorized: expected True or False, found 'no'"),
+        ({"progress": "no"}, TypeError, "progress: expected True or False, found 'no'"),
+        ({"serve": "no"}, TypeError, "serve: expected True or False, found 'no'"),
+        ({"extras": {1: 1}}, TypeError, "extras: expected texts as names, found 1"),
+        ({"run_foldr": "a"}, TypeError, "unexpected keyword argument 'run_foldr'; did you mean 'run_folder'?"),
+        ({"callbacks": print}, TypeError, "did you mean 'callback'?"),
+        ({"n_jobs": 2}, TypeError, "did you mean 'engine'?"),
+        ({"timeout": 2}, TypeError, "did you mean 'time_limit'?"),
+        ({"iteration": 2}, TypeError, "did you mean 'iterations'?"),
+        ({"batchsize": 2}, TypeError, "did you mean 'batch_size'?"),
+        ({"run_folder": ""}, ValueError, "run_folder: expected a path, found ''"),
         ({"metrics_every": 0}, ValueError, "metrics_every: expected an integer >= 1, found 0"),
         ({"checkpoint_every": -3}, ValueError, "checkpoint_every: expected an integer >= 1, found -3"),
         ({"on_error": "skip"}, ValueError, "on_error: expected 'reject' or 'raise', found 'skip'"),
@@ -168,6 +186,26 @@ def test_wrong_arguments_are_told_before_anything_is_evaluated(options, error, w
         warnings.simplefilter("ignore")
         luminary.run(calls.append, **{**SETTINGS, "iterations": 2, **options})
     assert not calls
+
+
+def test_functions_that_change_the_folder_leave_a_run_where_it_is(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+
+    def wanders(solutions):
+        os.chdir(tmp_path / "elsewhere")
+        return good(solutions)
+
+    monkeypatch.chdir(tmp_path / "here")
+    luminary.run(wanders, iterations=2, run_folder="run", **SETTINGS)
+    monkeypatch.chdir(tmp_path / "here")
+    luminary.run(wanders, iterations=2, checkpoint="run.ckpt", **SETTINGS)
+    assert sorted(os.listdir(tmp_path / "here")) == ["run", "run.ckpt"] and not os.listdir(tmp_path / "elsewhere")
+
+
+def test_a_function_of_many_solutions_on_an_engine_is_told_how_it_was_called():
+    with ThreadPoolExecutor(1) as engine, pytest.raises(RuntimeError, match="with one solution at a time, unless vectorized=True is given"):
+        luminary.run(good, engine=engine, iterations=2, **SETTINGS)
 
 
 def test_what_cannot_be_called_is_told():

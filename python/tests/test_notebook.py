@@ -75,6 +75,23 @@ def test_the_first_measure_runs_across_and_the_second_up():
     assert (low, high) == (1, 5)
 
 
+def test_low_costs_are_bright_and_win_where_elites_share_a_place():
+    def cost(solutions):
+        return np.sum(np.square(solutions), axis=1), solutions[:, :2]
+
+    settings = {"solution_dim": 2, "ranges": [(-1, 1)] * 2, "algorithm": "map_elites", "iterations": 30, "seed": 1, "min_f": 10}
+    result = luminary.minimize(cost, dims=[256, 256], **settings)
+    png, (dark, bright) = heatmap_png(result.archive)
+    levels = pixels(png)
+    assert dark > bright and levels.shape == (128, 128)
+    # Two by two cells share a pixel, which shows the lowest of them.
+    elites = result.archive.data(["objective", "measures"])
+    places = np.floor((elites["measures"] + 1) * 64).astype(int).clip(0, 127)
+    best = np.argmin(elites["objective"])
+    assert levels[127 - places[best, 1], places[best, 0]] == 255
+    assert f"colours: {dark:.5g} to {bright:.5g}" in result._repr_html_()
+
+
 def test_an_outlier_does_not_flatten_the_others():
     archive = GridArchive(solution_dim=1, dims=[300], ranges=[(0, 1)])
     archive.add(np.zeros((300, 1)), [-1e9, *np.arange(299)], np.linspace(0, 1, 300)[:, None])

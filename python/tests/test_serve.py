@@ -67,7 +67,7 @@ def test_a_run_without_a_folder_gets_one_under_runs(tmp_path, monkeypatch, capfd
     for name in ["cma_mae", "cma_mae-2"]:
         luminary.run(sphere, iterations=2, serve=True, **SETTINGS)
         assert json.loads((tmp_path / "runs" / name / "state.json").read_text()) == {"status": "finished"}
-        assert f"live view of runs/{name} at http://127.0.0.1:" in capfd.readouterr().err
+        assert f"/runs/{name} at http://127.0.0.1:" in capfd.readouterr().err
     with pytest.raises(ValueError, match="checkpoint and serve cannot both be given"):
         luminary.run(sphere, iterations=2, serve=True, checkpoint=tmp_path / "file", **SETTINGS)
 

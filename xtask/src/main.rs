@@ -31,7 +31,7 @@ commands:
                    limits holds each stage beside what the machine can do,
                    trial runs one algorithm on one domain, pyribs compares whole runs of the Python package with
                    pyribs, archives compares what users call on archives, threads holds ask and tell on two threads
-                   beside one, peers holds whole searches beside pyribs, QDax, fcmaes and pycma (--list says which),
+                   beside one, layer says what the package adds to each call of the extension, peers holds whole searches beside pyribs, QDax, fcmaes and pycma (--list says which),
                    start says how long starts take and how large wheel and program are,
                    cluster holds engines (processes, Dask, Ray) beside loops by hand and simulates many workers,
                    serve measures the page of the live view in Chromium";
@@ -54,6 +54,7 @@ fn main() -> ExitCode {
         ["bench", "archives"] => python::bench("compare_archives.py"),
         ["bench", "peers", rest @ ..] => python::peers("compare_peers.py", rest),
         ["bench", "start", rest @ ..] => python::peers("start_up.py", rest),
+        ["bench", "layer"] => python::bench("layer.py"),
         ["bench", "threads"] => python::bench("ask_tell_threads.py"),
         ["bench", "serve"] => node::bench(),
         ["bench"] => process::cargo(&["run", "--release", "--package", "luminary-bench"]),

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use luminary::archive::Archive;
+use luminary::checkpoint::{self, DecodeError};
 use luminary::emitter::{
     ArborescenceConfig, Emitter, EmitterConfig, EmitterShape, EmitterState as SavedState, EvolutionConfig, Feedback,
     GaussianConfig, GradientOperatorConfig, Gradients, IsoLineConfig, Scale, Selection, Symmetry,
@@ -209,9 +210,9 @@ impl NativeEmitter {
         has_gradients: bool,
         precision: &str,
     ) -> PyResult<Self> {
-        let broken = |error: rmp_serde::decode::Error| PyValueError::new_err(error.to_string());
-        let origin: Origin = rmp_serde::from_slice(origin).map_err(broken)?;
-        let saved: SavedState<'_> = rmp_serde::from_slice(state).map_err(broken)?;
+        let broken = |error: DecodeError| PyValueError::new_err(error.to_string());
+        let origin: Origin = checkpoint::from_slice(origin).map_err(broken)?;
+        let saved: SavedState<'_> = checkpoint::from_slice(state).map_err(broken)?;
         let emitter = origin.build()?;
         {
             let mut state = lock(&emitter.state);

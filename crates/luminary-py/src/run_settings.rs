@@ -59,7 +59,15 @@ struct Given<'py> {
 
 impl Given<'_> {
     fn to_override(&self) -> PyResult<Override> {
-        Ok(Override::new(self.name.clone(), self.entry.path, toml_of(&self.value)?))
+        let py = self.value.py();
+        let named = |error: PyErr| {
+            let message = format!("{}: {}", self.name, error.value(py));
+            match error.is_instance_of::<PyTypeError>(py) {
+                true => PyTypeError::new_err(message),
+                false => PyValueError::new_err(message),
+            }
+        };
+        Ok(Override::new(self.name.clone(), self.entry.path, toml_of(&self.value).map_err(named)?))
     }
 }
 
@@ -150,7 +158,10 @@ fn toml_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
     if let Ok(table) = value.cast::<PyDict>() {
         let entry = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-            PyResult::Ok(format!("{} = {}", quoted(&key.extract::<String>()?), toml_of(&value)?))
+            let Ok(name) = key.extract::<String>() else {
+                return Err(PyTypeError::new_err(format!("expected texts as names, found {}", key.repr()?)));
+            };
+            Ok(format!("{} = {}", quoted(&name), toml_of(&value)?))
         };
         let entries = table.iter().map(entry).collect::<PyResult<Vec<_>>>()?;
         return Ok(format!("{{ {} }}", entries.join(", ")));

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
 
 use luminary::archive::{Archive, ArchiveConfig, ArchiveKind, CellArchive, CellsConfig, CentroidSource, CvtConfig};
+use luminary::checkpoint;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -36,7 +37,7 @@ impl SavedArchive {
         best_threshold: f64,
     ) -> PyResult<Self> {
         let config: ArchiveConfig =
-            rmp_serde::from_slice(config).map_err(|error| PyValueError::new_err(error.to_string()))?;
+            checkpoint::from_slice(config).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let saved = Self { config, centroids, head, columns, best_threshold };
         if has_columns(&saved.config) {
             saved.config.check_columns(&saved.head, &saved.column_slices()).or_raise()?;

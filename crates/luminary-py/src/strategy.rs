@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use luminary::WideRng;
+use luminary::checkpoint::{self, DecodeError};
 use luminary::strategy::{
     CmaConfig, LmMaConfig, OpenAiConfig, SepCmaConfig, Strategy, StrategyConfig, StrategyShape, Variant,
 };
@@ -78,9 +79,9 @@ impl NativeStrategy {
     /// Rebuilds a strategy from what `__reduce__` saved.
     #[staticmethod]
     fn from_bytes(origin: &[u8], saved: &[u8]) -> PyResult<Self> {
-        let broken = |error: rmp_serde::decode::Error| PyValueError::new_err(error.to_string());
-        let origin: Origin = rmp_serde::from_slice(origin).map_err(broken)?;
-        let saved: Saved = rmp_serde::from_slice(saved).map_err(broken)?;
+        let broken = |error: DecodeError| PyValueError::new_err(error.to_string());
+        let origin: Origin = checkpoint::from_slice(origin).map_err(broken)?;
+        let saved: Saved = checkpoint::from_slice(saved).map_err(broken)?;
         let built = origin.build(saved.rng)?;
         {
             let mut state = lock(&built.state);

@@ -86,10 +86,10 @@ mod tests {
         let error = runtime.block_on(async {
             let mut patient = Patient::new(TcpStream::from_std(stream).unwrap(), Duration::from_millis(100));
             let bytes = vec![0; 1 << 20];
-            // The system keeps some of it for the reader, but not for ever.
+            // Until there is more than the system keeps for a reader.
             loop {
                 if let Err(error) = poll_fn(|cx| Pin::new(&mut patient).poll_write(cx, &bytes)).await {
-                    break error;
+                    return error;
                 }
             }
         });

@@ -13,6 +13,7 @@ use serde_bytes::Bytes;
 use crate::archive::Archive;
 use crate::emitter::Emitter;
 use crate::error::CheckpointError;
+pub use crate::message_pack::{DecodeError, from_slice};
 use crate::scheduler::{EmitterHandle, Parts, Protocol, Scheduler, SchedulerConfig, SchedulerState, SchedulerStateV1};
 
 /// The version this build writes. It changes with the layout, not with the engine.
@@ -50,10 +51,10 @@ impl<'a> Snapshot<'a> {
     fn decode(bytes: &'a [u8]) -> Result<Self, CheckpointError> {
         match checked_body(bytes)? {
             (1, body) => {
-                let SnapshotV1 { engine, config, state } = rmp_serde::from_slice(body)?;
+                let SnapshotV1 { engine, config, state } = from_slice(body)?;
                 Ok(Self { engine, config, state: state.into(), attachment: None })
             }
-            (_, body) => Ok(rmp_serde::from_slice(body)?),
+            (_, body) => Ok(from_slice(body)?),
         }
     }
 

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::archive::Dtype;
+use crate::message_pack::DecodeError;
 use crate::scheduler::TicketId;
 
 /// A configuration that cannot be built. Nothing has been allocated or changed.
@@ -324,7 +325,7 @@ pub enum CheckpointError {
     },
     /// The body is not the serialised state.
     #[error("the checkpoint's body does not decode: {0}")]
-    Decode(#[from] rmp_serde::decode::Error),
+    Decode(#[from] DecodeError),
     /// The state could not be serialised.
     #[error("the state does not encode: {0}")]
     Encode(#[from] rmp_serde::encode::Error),
@@ -347,4 +348,11 @@ pub enum CheckpointError {
         /// The part.
         what: &'static str,
     },
+}
+
+/// For archives and emitters of your own that are read by rmp-serde.
+impl From<rmp_serde::decode::Error> for CheckpointError {
+    fn from(error: rmp_serde::decode::Error) -> Self {
+        Self::Decode(serde::de::Error::custom(error))
+    }
 }

@@ -14,6 +14,7 @@ pub mod error;
 
 mod kernels;
 mod json_floats;
+mod message_pack;
 mod serde_floats;
 
 pub use luminary_math::WideRng;

@@ -287,6 +287,8 @@ class EngineArchive(Declared, EliteReader):
 
     def _native_columns(self, extra, n_rows):
         """Extra columns for the engine; zeros where a field is missing, because no row comes in then."""
+        if not self._columns:
+            return []
         given = {**extra, OBJECTS: self._objects.new_numbers(n_rows)}
         return [
             column.to_native(given[name]) if name in given else column.zeros(n_rows)
@@ -295,6 +297,8 @@ class EngineArchive(Declared, EliteReader):
 
     def _told_columns(self, fields, n_rows):
         """Extra columns for the engine, from the fields that a scheduler was told."""
+        if not self._extra_desc:
+            return []
         known = {name: values for name, values in fields.items() if name in self._extra_desc}
         for name, values in known.items():
             shape, dtype = self._extra_desc[name]

@@ -24,6 +24,9 @@ def turned_stats(stats):
 class _Minimised:
     """Shows objectives and thresholds as they were told. The QD score counts how far elites are below its offset."""
 
+    #: By what objectives are multiplied for higher ones to be better.
+    _sign_of_better = -1.0
+
     def _field(self, name, native):
         values = super()._field(name, native)
         return 0.0 - values if name in ("objective", "threshold") else values

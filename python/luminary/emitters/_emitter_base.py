@@ -75,6 +75,8 @@ class EmitterBase(Declared, ABC):
     _acting = ("ask", "tell", "ask_dqd", "tell_dqd")
     #: Fields that the emitter needs of what the archive's ``add`` returns, or of what is told with the solutions.
     _required_fields: tuple[str, ...] = ()
+    #: Whether the emitter may need gradients before its first :meth:`ask`.
+    _uses_gradients = False
 
     def __init__(self, archive, *, solution_dim, bounds, lower_bounds, upper_bounds):
         self._archive = archive

@@ -57,6 +57,7 @@ class GradientArborescenceEmitter(LearningEmitter):
     """
 
     _acts_natively = True
+    _uses_gradients = True
 
     def __init__(
         self,

@@ -48,6 +48,7 @@ class GradientOperatorEmitter(StartingEmitter):
     """
 
     _acts_natively = True
+    _uses_gradients = True
 
     def __init__(
         self,

@@ -185,8 +185,9 @@ def checked(n_rows, objective, measures):
     objective = numbers(objective, f"{n_rows} objectives in a 1D array")
     measures = numbers(measures, f"{n_rows} rows of measures")
     if objective.shape != (n_rows,):
-        swapped = "; the objectives come first, then the measures" if measures.shape == (n_rows,) else ""
-        raise ShapeError(f"expected {n_rows} objectives in a 1D array, found an array of shape {objective.shape}{swapped}")
+        advice = "; the objectives come first, then the measures" if measures.shape == (n_rows,) else ""
+        advice = "; a function of one solution needs vectorized=False" if objective.ndim == 0 else advice
+        raise ShapeError(f"expected {n_rows} objectives in a 1D array, found an array of shape {objective.shape}{advice}")
     if measures.ndim != 2 or len(measures) != n_rows:
         raise ShapeError(f"expected {n_rows} rows of measures, found an array of shape {measures.shape}")
     return objective, measures

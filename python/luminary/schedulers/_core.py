@@ -45,6 +45,9 @@ class SchedulerCore(Shown, Ticketing):
     the parts are called here, and it is told what they said.
     """
 
+    #: Whether emitters may still refuse to be asked because they were told no gradients. What they were told once, they keep.
+    _awaits_gradients = True
+
     def __init__(self, archive, result_archive, add_mode, emitters, *, bandit=None, order, over_issue, threads, seed):
         if add_mode not in ("batch", "single"):
             raise ValueError(f"add_mode must either be 'batch' or 'single', but it was '{add_mode}'")
@@ -64,6 +67,7 @@ class SchedulerCore(Shown, Ticketing):
         self._is_native = self._can_be_native()
         # Whether any of them may have solutions moved to its bounds, which is worth a warning.
         self._is_bounded = any(getattr(emitter, "_is_bounded", False) for emitter in emitters)
+        self._awaits_gradients = any(getattr(emitter, "_uses_gradients", False) for emitter in emitters)
         self._scheduler = self._connected(bandit, order, float(over_issue), int(threads), native_seed(seed))
         self._native_archives = self._current_archives()
 
@@ -76,7 +80,7 @@ class SchedulerCore(Shown, Ticketing):
     def _reconnect(self):
         """Goes on with other native archives if there are some: changing the resolution of an archive replaces its own."""
         archives = self._current_archives()
-        if any(now is not before for now, before in zip(archives, self._native_archives)):
+        if archives != self._native_archives:
             settings, state, _, emitters, threads = self._scheduler.__reduce__()[1]
             self._scheduler = NativeScheduler.from_bytes(settings, state, archives, emitters, threads)
             self._native_archives = archives
@@ -135,13 +139,13 @@ class SchedulerCore(Shown, Ticketing):
         return self._cur_solutions
 
     def _ask_natively(self, call):
-        if call == "ask":
+        if self._awaits_gradients and call == "ask":
             for emitter in self._parts:
                 emitter._check_gradients()
         self._reconnect()
         self._scheduler.forget_asked()
         rows = self._scheduler.ask(_KIND[call])
-        if call == "ask_dqd":
+        if self._awaits_gradients and call == "ask_dqd":
             for emitter in self._parts:
                 emitter._note_asked_dqd()
         if self._is_bounded and call == "ask":
@@ -250,6 +254,8 @@ class SchedulerCore(Shown, Ticketing):
             check_finite(objective, "objective")
             check_finite(measures, "measures")
             raise
+        if jacobian is not None:
+            self._awaits_gradients = False
         self._note_changes()
 
     def _check_told(self, solution, data, emitters):

@@ -42,6 +42,11 @@ pub(super) fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
     writeln!(io::stdout(), "{text}")
 }
 
+/// Evaluations without a value. Those of an iteration that is not whole are counted by cause only.
+fn n_without_value(summary: &Summary) -> u64 {
+    summary.invalid.max(summary.failures.values().sum())
+}
+
 fn print_summary(summary: &Summary, config: &RunConfig) -> io::Result<()> {
     let mut out = io::stdout().lock();
     let status = match &summary.status {
@@ -85,7 +90,10 @@ fn print_summary(summary: &Summary, config: &RunConfig) -> io::Result<()> {
         ("best", best_score(summary.best, summary.mean)),
         ("mean", best_score(summary.mean, summary.best)),
         ("restarts", format!("{}{restarts}", grouped(summary.restarts))),
-        ("no value", causes(summary).map_or("0".into(), |causes| format!("{} ({causes})", grouped(summary.invalid)))),
+        (
+            "no value",
+            causes(summary).map_or("0".into(), |causes| format!("{} ({causes})", grouped(n_without_value(summary)))),
+        ),
     ];
     if summary.measures_seen.as_ref().is_some_and(|seen| seen.rows > 0) {
         rows.push(("measures", outside(summary).unwrap_or_else(|| "all within their bounds".into())));

@@ -107,6 +107,13 @@ fn what_is_shown_in_the_middle_of_an_iteration_is_what_elites_and_tables_have() 
     assert_eq!((&shown["evaluations"], &shown["invalid"]), (&3.into(), &1.into()));
     let best: Value = serde_json::from_str(&lab.call(&["elite", "run", "--best", "--json"]).success().stdout).unwrap();
     assert_eq!(shown["best"], best["objective"]);
+    // In rows order results wait for their iteration, but that there is no value is known.
+    lab.create("", "rows");
+    let tickets = lab.ask("rows", 1);
+    let failed = json!({ "id": tickets[0]["id"], "failed": "the arm hit the table" }).to_string();
+    lab.tell("rows", &failed).success();
+    let told = lab.call(&["show", "rows"]).success().stdout;
+    assert!(told.contains("no value     1 (1 the arm hit the table)"), "{told}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod snapshot;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use luminary::archive::{ArchiveConfig, Batch, NonFinite};
+use luminary::checkpoint;
 use luminary::emitter::Emitter;
 use luminary::error::{CallError, ConfigError};
 use luminary::scheduler::{Answer, NextCall, Parts, Protocol, TicketId, TicketKind, Values};
@@ -24,7 +25,7 @@ use self::python_parts::{PythonArchive, PythonEmitter};
 use self::settings::Settings;
 use self::snapshot::Opened;
 use crate::archive::NativeArchive;
-use crate::convert::{OrRaise, Reduced, Saved, lock, slice, status_number, status_of};
+use crate::convert::{OrRaise, Reduced, Saved, lock, slice, status_of};
 use crate::emitter::NativeEmitter;
 use crate::extra_arrays::{ExtraArray, columns};
 use crate::threads;
@@ -94,7 +95,7 @@ impl NativeScheduler {
         threads: usize,
     ) -> PyResult<Self> {
         let settings: Settings =
-            rmp_serde::from_slice(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
+            checkpoint::from_slice(settings).map_err(|error| PyValueError::new_err(error.to_string()))?;
         let members = match (archives, emitters) {
             ((Some(archive), result), SavedEmitters::Native(emitters)) => {
                 Members::Native(NativeMembers { archive, result, emitters }.checked()?)
@@ -219,17 +220,16 @@ impl NativeScheduler {
         })
     }
 
-    /// Native parts take the results of the rows last asked for; returns the status of each. Nothing changes if a value is
-    /// not finite.
+    /// Native parts take the results of the rows last asked for. Nothing changes if a value is not finite.
     #[pyo3(signature = (objectives, measures, jacobians=None, extras=Vec::new()))]
-    fn tell<'py>(
+    fn tell(
         &self,
-        py: Python<'py>,
-        objectives: PyReadonlyArray1<'py, f64>,
-        measures: PyReadonlyArray2<'py, f64>,
-        jacobians: Option<PyReadonlyArray3<'py, f64>>,
-        extras: Vec<ExtraArray<'py>>,
-    ) -> PyResult<Bound<'py, PyArray1<i32>>> {
+        py: Python<'_>,
+        objectives: PyReadonlyArray1<'_, f64>,
+        measures: PyReadonlyArray2<'_, f64>,
+        jacobians: Option<PyReadonlyArray3<'_, f64>>,
+        extras: Vec<ExtraArray<'_>>,
+    ) -> PyResult<()> {
         let extras = columns(&extras)?;
         let mut values = Values::new(slice(&objectives)?, slice(&measures)?).with_extras(&extras);
         if let Some(jacobians) = &jacobians {
@@ -237,15 +237,9 @@ impl NativeScheduler {
             check_finite(jacobians)?;
             values = values.with_jacobians(jacobians);
         }
-        let status = py.detach(|| {
-            self.with_parts(|protocol, parts| {
-                protocol.tell(parts, &values, NonFinite::Fail, &mut ())?;
-                let status = &protocol.last_report().status;
-                Ok::<Vec<i32>, CallError>(status.iter().map(|&status| status_number(status)).collect())
-            })
-            .or_raise()
-        })?;
-        Ok(PyArray1::from_vec(py, status))
+        py.detach(|| {
+            self.with_parts(|protocol, parts| protocol.tell(parts, &values, NonFinite::Fail, &mut ())).or_raise()
+        })
     }
 
     /// Takes down what became of the rows last asked for, once Python has added them and told all emitters.
@@ -419,6 +413,10 @@ fn kind_of(name: &str) -> PyResult<TicketKind> {
 }
 
 fn check_finite(values: &[f64]) -> PyResult<()> {
+    // A pass without a way out is vectorised, and nearly always the only one.
+    if values.iter().fold(true, |all, value| all & value.is_finite()) {
+        return Ok(());
+    }
     match values.iter().find(|value| !value.is_finite()) {
         Some(value) => Err(PyValueError::new_err(format!("expected finite values, found {value}"))),
         None => Ok(()),

@@ -106,9 +106,52 @@ fn the_committed_document_is_made_of_the_committed_tables() {
         let line = line.strip_suffix(" 0 s |").unwrap_or(line);
         assert!(page.contains(line), "{line}");
     }
-    let path = committed(NAME).join(&opening.name);
-    if std::env::var_os("UPDATE_EXPECTED").is_some() {
-        fs::write(&path, &opening.bytes).unwrap();
+    hold_to(&opening);
+    // Settings with one trial each: their tables hold all that is drawn.
+    let is_of_tables =
+        |results: &Results| matches!(results.experiment, Experiment::Resolution | Experiment::N1000Resolution);
+    for results in all.into_iter().filter(|results| is_of_tables(results)) {
+        figures::figures(results).unwrap().iter().for_each(hold_to);
     }
-    assert!(fs::read(&path).unwrap() == opening.bytes, "{} is not what the program draws", opening.name);
+}
+
+/// That a committed figure is what the program draws; writes it if `UPDATE_EXPECTED` is set.
+fn hold_to(figure: &FigureFile) {
+    let path = committed(NAME).join(&figure.name);
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        fs::write(&path, &figure.bytes).unwrap();
+    }
+    assert!(fs::read(&path).unwrap() == figure.bytes, "{} is not what the program draws", figure.name);
+}
+
+/// The committed figures of lines, with their names.
+fn line_figures() -> Vec<(String, String)> {
+    let files = fs::read_dir(committed(NAME)).unwrap().map(|entry| entry.unwrap().path());
+    let figures = files.filter(|path| path.extension().is_some_and(|end| end == "svg"));
+    let read = |path: PathBuf| (path.display().to_string(), fs::read_to_string(&path).unwrap());
+    figures.map(read).filter(|(_, svg)| svg.contains("class=\"panel\"")).collect()
+}
+
+#[test]
+fn an_algorithm_looks_the_same_in_all_committed_figures() {
+    let figures = line_figures();
+    assert!(figures.len() >= 8, "{} figures of lines", figures.len());
+    let mut looks: BTreeMap<&str, &str> = BTreeMap::new();
+    for (file, svg) in &figures {
+        let legend = svg.split_once("class=\"legend\">").unwrap().1.split_once("</g>").unwrap().0;
+        for entry in legend.split("<path ").skip(1) {
+            let look = entry.split_once("stroke=").unwrap().1.split_once("/>").unwrap().0;
+            let name = entry.split_once("</text>").unwrap().0.rsplit_once('>').unwrap().1;
+            assert_eq!(*looks.entry(name).or_insert(look), look, "{name} in {file}");
+        }
+    }
+    assert!(looks.len() >= 8, "{looks:?}");
+}
+
+#[test]
+fn no_committed_figure_has_bands_of_a_few_trials() {
+    for (file, svg) in line_figures() {
+        let few = (2..5).find(|n| svg.contains(&format!("(Student t) of {n} trials")));
+        assert_eq!(few, None, "{file}");
+    }
 }

@@ -83,7 +83,7 @@ fn archive(cell: &CellResults, heatmap: &[Option<f32>]) -> Result<Archive, Repro
     let bounds = cell.domain.build(cell.n)?.spec().measure_bounds;
     let names = match cell.domain {
         Domain::Arm => ["x", "y"],
-        _ => ["Measure 1", "Measure 2"],
+        _ => ["measure 0", "measure 1"],
     };
     let measures = names.iter().zip(bounds).map(|(name, (lower, upper))| Measure::new(*name, lower, upper)).collect();
     let elites = heatmap.iter().enumerate().filter_map(|(i, objective)| Some((i, f64::from((*objective)?))));

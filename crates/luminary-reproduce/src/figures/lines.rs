@@ -28,7 +28,8 @@ pub(super) fn over_iterations(results: &Results) -> Result<FigureFile, PlotError
     let panels = results.domains().into_iter().map(panel).collect();
     let title = format!("QD score, {}", setting(results));
     let figure = curves(&Curves { title, panels, ..Curves::default() }, &Style::default())?;
-    let caption = "QD score against iterations: mean over trials, with bands of 95 % confidence.";
+    let caption = "QD score against iterations: mean over trials, with bands of 95 % confidence, or with the trials themselves \
+                   where they are fewer than five.";
     Ok(FigureFile::svg(results, "curves", caption.into(), &figure))
 }
 

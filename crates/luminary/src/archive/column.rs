@@ -322,6 +322,7 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message_pack;
 
     #[test]
     fn every_type_keeps_its_rows_and_survives_bytes() {
@@ -364,6 +365,6 @@ mod tests {
             width: usize,
         }
         let bytes = rmp_serde::to_vec_named(&Before { name: "gait", width: 3 }).unwrap();
-        assert_eq!(rmp_serde::from_slice::<ExtraColumn>(&bytes).unwrap(), ExtraColumn::new("gait", 3));
+        assert_eq!(message_pack::from_slice::<ExtraColumn>(&bytes).unwrap(), ExtraColumn::new("gait", 3));
     }
 }

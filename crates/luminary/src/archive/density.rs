@@ -10,6 +10,7 @@ use super::{
     AddReport, Archive, ArchiveConfig, ArchiveStats, Batch, Best, Elite, ExtraColumn, NonFinite, ReportColumn, Status,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
+use crate::message_pack;
 use crate::serde_floats;
 
 /// Settings of a [`DensityArchive`].
@@ -221,7 +222,7 @@ impl Archive for DensityArchive {
     }
 
     fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
-        let state: DensityState = rmp_serde::from_slice(bytes)?;
+        let state: DensityState = message_pack::from_slice(bytes)?;
         let size = self.config.buffer_size;
         let expected = state.reservoir.n_seen.min(size as u64) as u128 * self.measure_dim() as u128;
         let found = state.buffer.len() as u128;

@@ -11,6 +11,7 @@ use super::{
     ReportColumn, Status,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
+use crate::message_pack;
 
 /// Settings of a [`DnsArchive`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -213,7 +214,7 @@ impl Archive for DnsArchive {
     }
 
     fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
-        let state: PopulationState<'_> = rmp_serde::from_slice(bytes)?;
+        let state: PopulationState<'_> = message_pack::from_slice(bytes)?;
         self.population.load(state, self.config.capacity)
     }
 }

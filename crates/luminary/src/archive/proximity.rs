@@ -10,6 +10,7 @@ use super::{
     ReportColumn, Status,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
+use crate::message_pack;
 
 /// Settings of a [`ProximityArchive`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -301,7 +302,7 @@ impl Archive for ProximityArchive {
     }
 
     fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
-        let state: ProximityState<'_> = rmp_serde::from_slice(bytes)?;
+        let state: ProximityState<'_> = message_pack::from_slice(bytes)?;
         self.population.load(state.population, usize::MAX)?;
         self.threshold = state.threshold;
         self.n_batches_without = state.n_batches_without;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::cell::{CellState, CellStateSize};
 use super::{Archive, ArchiveConfig, ArchiveKind};
 use crate::error::CheckpointError;
+use crate::message_pack;
 
 /// Everything an archive has learnt; its configuration is saved beside it.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl ArchiveState<'_> {
         let ArchiveKind::Cells(cells) = &config.kind else { return Ok(()) };
         match self {
             // The archive looks at the rest when it loads the state.
-            Self::Bytes(bytes) => rmp_serde::from_slice::<CellStateSize<'_>>(bytes)?.check(config, cells.n_cells()),
+            Self::Bytes(bytes) => message_pack::from_slice::<CellStateSize<'_>>(bytes)?.check(config, cells.n_cells()),
             Self::Cells(state) => state.check(config, cells.n_cells()),
         }
     }

@@ -10,6 +10,7 @@ use super::protocol::{EmitterHandle, Parts, Phase, Protocol};
 use super::ticket::{Order, TicketKind};
 use crate::archive::AddReport;
 use crate::error::CheckpointError;
+use crate::message_pack;
 
 impl Protocol {
     /// Whether ask and adaptation use threads. Results do not depend on it.
@@ -106,6 +107,6 @@ impl Protocol {
     /// # Errors
     /// Bytes that do not decode, or that belong to other settings or parts.
     pub fn load_bytes<E: EmitterHandle>(&mut self, bytes: &[u8], parts: &Parts<'_, E>) -> Result<(), CheckpointError> {
-        self.load(rmp_serde::from_slice(bytes)?, parts.emitters)
+        self.load(message_pack::from_slice(bytes)?, parts.emitters)
     }
 }

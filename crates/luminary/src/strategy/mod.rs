@@ -27,6 +27,7 @@ pub use sep_cma::{SepCmaConfig, SepCmaEs};
 pub use weights::recombination_weights;
 
 use crate::error::{CheckpointError, ConfigError};
+use crate::message_pack;
 
 /// A distribution to sample from that learns from rankings.
 ///
@@ -274,7 +275,7 @@ impl Strategy {
     /// # Errors
     /// Bytes that do not decode or belong to another configuration.
     pub fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
-        self.load(rmp_serde::from_slice(bytes)?)
+        self.load(message_pack::from_slice(bytes)?)
     }
 
     pub(crate) fn save(&self) -> StrategyState<'_> {

@@ -14,6 +14,7 @@ use crate::archive::rows_state::{RowsShape, check_best, complete_best};
 use crate::archive::stats::RunningSum;
 use crate::archive::{Archive, ArchiveConfig, ArchiveKind, Best, CellIdx, ColumnData};
 use crate::error::CheckpointError;
+use crate::message_pack;
 
 /// What is not in the columns.
 #[derive(Debug, Serialize, Deserialize)]
@@ -162,7 +163,7 @@ fn parse<'a>(
     head: &[u8],
     columns: &'a [&'a [u8]],
 ) -> Result<(Head, Columns<'a>), CheckpointError> {
-    let head: Head = rmp_serde::from_slice(head)?;
+    let head: Head = message_pack::from_slice(head)?;
     for (what, bytes) in [("archive visits", head.bytes_per_visit), ("archive's row numbers", head.bytes_per_number)] {
         if !matches!(bytes, 1 | 2 | 4 | 8) {
             return Err(mismatch(what, "1, 2, 4 or 8 bytes each".to_owned(), bytes));

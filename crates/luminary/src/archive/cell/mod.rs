@@ -28,6 +28,7 @@ use super::{
     ExtraColumn, LearningRate, NonFinite, Status, novelty,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
+use crate::message_pack;
 use crate::scheduler::Threads;
 use sliding::Recent;
 use store::Store;
@@ -358,6 +359,6 @@ impl Archive for CellArchive {
     }
 
     fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
-        self.load(rmp_serde::from_slice(bytes)?)
+        self.load(message_pack::from_slice(bytes)?)
     }
 }

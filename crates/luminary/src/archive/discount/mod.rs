@@ -19,6 +19,7 @@ use super::{
     NonFinite, ReportColumn, Status,
 };
 use crate::error::{CallError, CheckpointError, ConfigError};
+use crate::message_pack;
 use crate::serde_floats;
 
 /// A model of the threshold, learnt from examples.
@@ -401,7 +402,7 @@ impl Archive for DiscountArchive {
     }
 
     fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
-        let state: DiscountState = rmp_serde::from_slice(bytes)?;
+        let state: DiscountState = message_pack::from_slice(bytes)?;
         if let Some(told) = &state.told {
             let n_rows = told.objectives.len();
             super::rows_state::expect_column(n_rows, self.measure_dim(), told.measures.len())?;

@@ -7,6 +7,7 @@ use serde_bytes::ByteBuf;
 use super::network::{Adam, Network, Scratch};
 use super::{DiscountConfig, DiscountModel};
 use crate::error::{CheckpointError, ConfigError};
+use crate::message_pack;
 
 /// How a [`Perceptron`] is taught. The defaults are those of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -210,7 +211,7 @@ impl DiscountModel for Perceptron {
     }
 
     fn load_bytes(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
-        let saved: Saved = rmp_serde::from_slice(bytes)?;
+        let saved: Saved = message_pack::from_slice(bytes)?;
         if let Some(unit) = saved.unit.filter(|unit| !(unit.is_finite() && *unit > 0.0)) {
             let expected = "a unit that is finite and > 0".into();
             return Err(CheckpointError::Mismatch { what: "perceptron", expected, found: unit.to_string() });

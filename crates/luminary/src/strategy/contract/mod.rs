@@ -5,6 +5,7 @@ mod rankings;
 use luminary_math::WideRng;
 
 use super::*;
+use crate::message_pack;
 
 const DIM: usize = 7;
 const BATCH_SIZE: usize = 12;
@@ -70,7 +71,7 @@ impl Run {
 }
 
 fn saved(strategy: &Strategy) -> Vec<u8> {
-    rmp_serde::to_vec(&strategy.save()).unwrap()
+    rmp_serde::to_vec_named(&strategy.save()).unwrap()
 }
 
 #[test]
@@ -81,7 +82,7 @@ fn a_state_saved_between_ask_and_tell_continues_bit_for_bit() {
         original.go(20, BATCH_SIZE / 2);
         original.ask();
         let mut restored = Run::new(&config, shape(dim, BATCH_SIZE));
-        restored.strategy.load(rmp_serde::from_slice(&saved(&original.strategy)).unwrap()).unwrap();
+        restored.strategy.load(message_pack::from_slice(&saved(&original.strategy)).unwrap()).unwrap();
         restored.rng = original.rng.clone();
         restored.solutions.clone_from(&original.solutions);
         for run in [&mut original, &mut restored] {

@@ -1,6 +1,7 @@
 //! What every strategy promises when an ask draws more rows than a batch has, and when a ranking leaves rows out.
 
 use super::*;
+use crate::message_pack;
 
 /// A batch and a surplus, which is odd and so leaves a mirrored row without its image.
 const N_DRAWN: usize = BATCH_SIZE + 5;
@@ -73,7 +74,7 @@ fn a_state_saved_between_an_over_issued_ask_and_its_tell_continues_bit_for_bit()
         original.go(20, BATCH_SIZE / 2);
         original.ask();
         let mut restored = Run::new(&config, shape(dim, BATCH_SIZE));
-        restored.strategy.load(rmp_serde::from_slice(&saved(&original.strategy)).unwrap()).unwrap();
+        restored.strategy.load(message_pack::from_slice(&saved(&original.strategy)).unwrap()).unwrap();
         restored.rng = original.rng.clone();
         restored.solutions.clone_from(&original.solutions);
         for run in [&mut original, &mut restored] {

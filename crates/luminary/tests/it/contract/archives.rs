@@ -431,6 +431,6 @@ fn configurations_survive_serialisation_and_every_kind_is_listed() {
     for (name, kind) in kinds() {
         let config = ArchiveConfig { extra_columns: extra_columns(), ..ArchiveConfig::new(SOLUTION_DIM, kind) };
         let bytes = rmp_serde::to_vec_named(&config).unwrap();
-        assert_eq!(rmp_serde::from_slice::<ArchiveConfig>(&bytes).unwrap(), config, "{name}");
+        assert_eq!(luminary::checkpoint::from_slice::<ArchiveConfig>(&bytes).unwrap(), config, "{name}");
     }
 }

@@ -27,7 +27,7 @@ impl Alone {
     /// The same emitter, saved and restored.
     fn restored(&self) -> Self {
         let bytes = rmp_serde::to_vec_named(&self.emitter.save().unwrap()).unwrap();
-        let state: EmitterState<'_> = rmp_serde::from_slice(&bytes).unwrap();
+        let state: EmitterState<'_> = luminary::checkpoint::from_slice(&bytes).unwrap();
         let mut emitter = build(&self.config);
         emitter.load(state).unwrap();
         Self { config: self.config.clone(), emitter, archive: self.archive.clone() }
