@@ -1,14 +1,14 @@
 //! What whoever looks may also do, if it is allowed: stop a run, resume it, have an elite drawn.
 
-use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
 use luminary_run::config::ProblemConfig;
+use luminary_run::disk::open_unlinked;
 use luminary_run::elite::{Choice, RenderLimits, render};
 use luminary_run::export::Which;
 use luminary_run::folder::live::request_stop;
@@ -83,10 +83,14 @@ pub(crate) fn resume(program: &Path, folder: &Path) -> Result<(), ControlError> 
     Ok(())
 }
 
+/// What a picture is of: the folder of a run, its checkpoint, and the cell of the elite.
+type Subject = (PathBuf, String, usize);
+
 /// Pictures of elites, drawn once.
 #[derive(Debug, Default)]
 pub(crate) struct Pictures {
-    kept: Mutex<BTreeMap<(PathBuf, String, usize), Bytes>>,
+    /// The newest last.
+    kept: Mutex<Vec<(Subject, Bytes)>>,
     /// One command runs at a time, and whoever waits for it takes no thread from those who only look.
     turns: Arc<tokio::sync::Mutex<()>>,
 }
@@ -112,17 +116,21 @@ impl Pictures {
         cell: usize,
     ) -> Result<Bytes, ControlError> {
         let saved = saved_runs.load(folder).map_err(|error| ControlError::Other(error.to_string()))?;
-        let key = (folder.to_owned(), saved.tag.clone(), cell);
-        if let Some(picture) = self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        let subject = (folder.to_owned(), saved.tag.clone(), cell);
+        if let Some((_, picture)) = self.kept().iter().find(|(of, _)| *of == subject) {
             return Ok(picture.clone());
         }
         let picture = draw(&saved, cell)?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         if kept.len() >= N_KEPT {
-            kept.pop_first();
+            kept.remove(0);
         }
-        kept.insert(key, picture.clone());
+        kept.push((subject, picture.clone()));
         Ok(picture)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Vec<(Subject, Bytes)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -135,10 +143,12 @@ fn draw(saved: &Arc<SavedRun>, cell: usize) -> Result<Bytes, ControlError> {
     let path = folder.path().join("elite.png");
     let limits = RenderLimits { time: PATIENCE, bytes: MAX_PICTURE };
     render(config, &elite, &path, Some(limits)).map_err(|error| ControlError::Other(error.to_string()))?;
-    let length = std::fs::metadata(&path)?.len();
-    if length > MAX_PICTURE {
-        let message = format!("expected a picture of at most {MAX_PICTURE} bytes, found {length}");
+    // A command may leave anything under the name of its file: a pipe that nobody writes to, or a link.
+    let mut bytes = Vec::new();
+    open_unlinked(&path)?.take(MAX_PICTURE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_PICTURE {
+        let message = format!("expected a picture of at most {MAX_PICTURE} bytes, found more");
         return Err(ControlError::Other(message));
     }
-    Ok(std::fs::read(&path)?.into())
+    Ok(bytes.into())
 }

@@ -39,6 +39,11 @@ pub(super) fn drive(
         recorder.ledger.note_durations(&pool.take_durations());
         recorder.ledger.note_workers(pool.n_workers());
         for outcome in outcomes.drain(..) {
+            tickets.record_failure(&outcome, scheduler, recorder);
+            if waited.is_err() && matches!(outcome, Outcome::Failure { .. }) {
+                // It belongs to why the run ends, and is evaluated again when that is mended.
+                continue;
+            }
             let before = scheduler.iterations();
             tickets.settle(outcome, scheduler, recorder)?;
             let has_moved = scheduler.iterations() > before;
@@ -127,15 +132,23 @@ impl Tickets {
                 }
                 tell(ticket.id, Values { objective, measures, jacobian, extras }, scheduler, recorder)
             }
-            Outcome::Failure { kind, cause, output, .. } => {
-                record_failure(&ticket, &kind, &cause, &output, scheduler, recorder);
-                match &mut self.kept_back {
-                    Some(kept_back) => kept_back.push(KeptBack { ticket, kind, cause }),
-                    None => fail(&ticket, kind, scheduler, recorder)?,
+            Outcome::Failure { kind, cause, .. } => match &mut self.kept_back {
+                Some(kept_back) => {
+                    kept_back.push(KeptBack { ticket, kind, cause });
+                    Ok(())
                 }
-                Ok(())
-            }
+                None => fail(&ticket, kind, scheduler, recorder),
+            },
         }
+    }
+
+    /// Writes down why a ticket has no value, if it has none.
+    fn record_failure(&self, outcome: &Outcome, scheduler: &Scheduler, recorder: &Recorder<'_, '_>) {
+        let Outcome::Failure { ticket, kind, cause, output } = outcome else { return };
+        let Ticket { id, seed, solution, .. } = &self.out[ticket];
+        let failures = recorder.ledger.failures();
+        failures.begin_batch(scheduler.iterations() + 1);
+        failures.record(&Failure { ticket: *id, seed: *seed, solution, kind, cause, output });
     }
 
     /// Workers are free, nothing is out, and the search gives nothing more: it waits for failures that were kept back.
@@ -193,20 +206,6 @@ fn fail(
     }
     scheduler.fail(ticket.id, &kind).map_err(|error| refused(scheduler, error))?;
     recorder.enter(scheduler, Call::Fail { id: ticket.id, reason: kind })
-}
-
-fn record_failure(
-    ticket: &Ticket,
-    kind: &str,
-    cause: &str,
-    output: &[String],
-    scheduler: &Scheduler,
-    recorder: &Recorder<'_, '_>,
-) {
-    let failures = recorder.ledger.failures();
-    failures.begin_batch(scheduler.iterations() + 1);
-    let Ticket { id, seed, solution, .. } = ticket;
-    failures.record(&Failure { ticket: *id, seed: *seed, solution, kind, cause, output });
 }
 
 fn refused(scheduler: &Scheduler, source: CallError) -> RunError {

@@ -7,23 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use luminary::scheduler::TicketKind;
-use rustix::event::Timespec;
 
 use super::batch::{Batch, Row};
 use super::buffers::Buffers;
-use super::config::{ExternalConfig, Protocol, Shape};
+use super::config::{ExternalConfig, Shape};
 use super::error::ExternalError;
-use super::files::{FilesWorker, WorkRoot, look_for_program};
-use super::host_state::HostState;
-use super::hosts::host_of;
-use super::json_lines::JsonLinesWorker;
 use super::report::{EvaluationReport, HostEvent, Listener, RowFailure, RowValues};
 use super::transcript::Transcript;
 use super::worker::Worker;
+use super::workers::{Workers, nobody_there, wait};
 use crate::load::{BatchLoad, Load};
-
-/// The longest sleep, so that the stop flag is noticed.
-const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 /// Between two words about how busy the workers are.
 const LOAD_INTERVAL: Duration = Duration::from_millis(100);
@@ -38,7 +31,7 @@ const HOST_FAREWELL: Duration = Duration::from_secs(3);
 pub struct ExternalEvaluator {
     config: Arc<ExternalConfig>,
     shape: Shape,
-    workers: Workers,
+    pub(super) workers: Workers,
     /// The rows under way.
     pub(super) batch: Batch,
     /// Workers that have something to do or to say, in their order.
@@ -53,12 +46,6 @@ pub struct ExternalEvaluator {
     /// Those of the last batch, row by row.
     extras: Vec<f64>,
     stop: Arc<AtomicBool>,
-}
-
-/// The pool; all its workers speak the same protocol.
-enum Workers {
-    JsonLines(Vec<JsonLinesWorker>),
-    Files(Vec<FilesWorker>),
 }
 
 impl ExternalEvaluator {
@@ -137,26 +124,7 @@ impl ExternalEvaluator {
             let found = directory.display().to_string();
             return Err(ExternalError::Config { key: "directory", expected: "an existing folder", found });
         }
-        let workers = match config.protocol {
-            Protocol::JsonLines => {
-                let hosts: Vec<HostState> = config.hosts.iter().map(|host| HostState::new(&host.name)).collect();
-                let new = |index| {
-                    let host = host_of(&config.hosts, index).map(|place| hosts[place].clone());
-                    let directory = directory.clone();
-                    JsonLinesWorker::new(index, config.clone(), directory, shape, host, transcript.clone())
-                };
-                Workers::JsonLines(numbers.map(new).collect())
-            }
-            Protocol::Files => {
-                look_for_program(&config, &directory)?;
-                let root = Arc::new(WorkRoot::new(&config.files.clone().unwrap_or_default(), work)?);
-                let new = |index| {
-                    let root = root.clone();
-                    FilesWorker::new(index, config.clone(), directory.clone(), shape, root, transcript.clone())
-                };
-                Workers::Files(numbers.map(new).collect())
-            }
-        };
+        let workers = Workers::new(&config, shape, &directory, numbers, work, transcript.as_ref())?;
         let mut evaluator = Self {
             batch: Batch::new(config.clone(), shape),
             is_due: vec![true; workers.len()],
@@ -205,7 +173,7 @@ impl ExternalEvaluator {
         jacobians: Option<&mut [f64]>,
         listener: &mut dyn Listener,
     ) -> (Result<(), ExternalError>, EvaluationReport) {
-        if jacobians.is_some() && !self.offers_jacobian() {
+        if jacobians.is_some() && !self.workers.offer_jacobians() {
             return (Err(ExternalError::NoJacobian), EvaluationReport::default());
         }
         let n_rows = objectives.len();
@@ -232,14 +200,6 @@ impl ExternalEvaluator {
         ended
     }
 
-    /// Whether no worker has said that it knows none.
-    pub(super) fn offers_jacobian(&self) -> bool {
-        match &self.workers {
-            Workers::JsonLines(workers) => !workers.iter().any(|worker| !worker.is_out() && worker.lacks_jacobian()),
-            Workers::Files(_) => true,
-        }
-    }
-
     /// The extras of the rows last evaluated, row by row, each row in the order of their names; NaN for failed rows.
     pub fn extras(&self) -> &[f64] {
         &self.extras
@@ -247,10 +207,7 @@ impl ExternalEvaluator {
 
     /// Workers that do not start any more; the others go on without them.
     pub fn n_workers_out(&self) -> usize {
-        match &self.workers {
-            Workers::JsonLines(workers) => workers.iter().filter(|worker| worker.is_out()).count(),
-            Workers::Files(_) => 0,
-        }
+        self.workers.n_out()
     }
 
     /// Starts all workers and waits until each is ready or left out.
@@ -424,61 +381,6 @@ impl Drop for ExternalEvaluator {
         }
         // Whoever is left is killed when its process is dropped.
     }
-}
-
-impl Workers {
-    fn len(&self) -> usize {
-        match self {
-            Self::JsonLines(workers) => workers.len(),
-            Self::Files(workers) => workers.len(),
-        }
-    }
-
-    fn as_dyn(&mut self) -> Vec<&mut dyn Worker> {
-        match self {
-            Self::JsonLines(workers) => workers.iter_mut().map(|worker| worker as _).collect(),
-            Self::Files(workers) => workers.iter_mut().map(|worker| worker as _).collect(),
-        }
-    }
-
-    fn each(&mut self, action: impl Fn(&mut dyn Worker)) {
-        self.as_dyn().into_iter().for_each(action);
-    }
-}
-
-/// Why nobody is there to evaluate: no host can be reached, after so many seconds if they were waited for, or no worker
-/// starts any more.
-fn nobody_there(workers: &[&mut dyn Worker], seconds: Option<f64>) -> ExternalError {
-    if let Some(event) = workers.iter().find_map(|worker| worker.why_away()) {
-        return ExternalError::NoHost { seconds, event: Box::new(event) };
-    }
-    let (attempts, event) = workers.iter().find_map(|worker| worker.why_out()).expect("nobody is there");
-    ExternalError::WillNotStart { attempts, event: Box::new(event.clone()) }
-}
-
-/// Waits until a pipe has something or a worker wants to be woken, and notes whose turn it is.
-fn wait(workers: &[&mut dyn Worker], is_due: &mut [bool]) -> std::io::Result<()> {
-    let (mut fds, mut ends) = (Vec::new(), Vec::with_capacity(workers.len()));
-    for worker in workers {
-        worker.watch(&mut fds);
-        ends.push(fds.len());
-    }
-    let now = Instant::now();
-    let wake_at = workers.iter().filter_map(|worker| worker.wake_at()).min();
-    let sleep = wake_at.map_or(LONGEST_SLEEP, |time| time.saturating_duration_since(now)).min(LONGEST_SLEEP);
-    let timeout = Timespec { tv_sec: 0, tv_nsec: sleep.as_nanos() as _ };
-    match rustix::event::poll(&mut fds, Some(&timeout)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let now = Instant::now();
-    let mut start = 0;
-    for ((worker, end), is_due) in workers.iter().zip(ends).zip(is_due) {
-        let has_event = fds[start..end].iter().any(|fd| !fd.revents().is_empty());
-        *is_due = has_event || worker.wake_at().is_none_or(|time| now >= time);
-        start = end;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //!
 //! What holds for both:
 //!
-//! - Rows are placed by position and requests are cut by the batch size and the configuration only, so results depend
+//! - Rows of a batch are placed by position and its requests are cut by the batch size and the configuration only, so results depend
 //!   neither on the number of workers nor on timing, as long as the program gives the same answer to the same request.
 //! - A worker that crashes, hangs or talks nonsense costs at most its own evaluations. Rows that shared a request with
 //!   the culprit are evaluated again alone, so only rows that fail by themselves are lost.
@@ -34,6 +34,7 @@ mod tickets;
 mod batch;
 mod buffers;
 mod worker;
+mod workers;
 mod json_lines;
 mod live;
 mod launch;

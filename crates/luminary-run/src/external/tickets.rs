@@ -24,7 +24,7 @@ impl ExternalEvaluator {
     /// Takes tickets over, each of which goes to the next worker that is free. In what is told of rows they have the numbers of
     /// their tickets.
     pub fn submit(&mut self, tickets: &[Ticket]) {
-        if tickets.iter().any(|ticket| ticket.kind == TicketKind::Gradient) && !self.offers_jacobian() {
+        if tickets.iter().any(|ticket| ticket.kind == TicketKind::Gradient) && !self.workers.offer_jacobians() {
             return self.batch.end_with(ExternalError::NoJacobian);
         }
         // What there is goes to all workers that are free.

@@ -116,6 +116,23 @@ fn commands_that_draw_for_long_hold_nobody_up_who_only_looks() {
 }
 
 #[test]
+#[cfg(unix)]
+fn what_is_no_file_is_no_picture() {
+    let bearer = bearer();
+    let headers = [("Authorization", bearer.as_str()), ("X-Luminary", "1")];
+    for command in ["mkfifo {output}", "ln -s /etc/hostname {output}", "mkdir {output}"] {
+        let lab = acting();
+        let (id, best) = run_that_draws(&lab, command.into());
+        let answer = lab.send("POST", &format!("/api/runs/{id}/replay?cell={}", best["cell"]), &headers);
+        assert_eq!(
+            (answer.status, answer.error().contains("expected a regular file")),
+            (422, true),
+            "{command}: {answer:?}"
+        );
+    }
+}
+
+#[test]
 fn a_server_that_only_shows_does_nothing_else() {
     let lab = Lab::new();
     run(&lab.path("run"), &[], &mut ());
