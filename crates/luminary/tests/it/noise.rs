@@ -274,7 +274,7 @@ impl Evaluate for NoisySphere {
             results.objectives[row] += 2.0 * rng.normal();
             let measures = &mut results.measures[2 * row..][..2];
             measures.iter_mut().for_each(|measure| *measure += 0.3 * rng.normal());
-            if request.seed(row) % 31 == 0 {
+            if request.seed(row).is_multiple_of(31) {
                 results.objectives[row] = f64::NAN;
             }
         }
