@@ -279,7 +279,8 @@ fn in_completion_order_others_go_on_while_a_host_is_down_and_it_gets_rows_again_
     let mut config = completion::config(&cluster.program, "");
     let ProblemConfig::External { evaluator, .. } = &mut config.problem else { panic!("not a program") };
     **evaluator = cluster.config.clone();
-    config.run.iterations = 1_000;
+    // More than there is time for: it ends when it is told to.
+    config.run.iterations = 1_000_000;
     let folder = cluster.program.path("run");
     let asked = |worker: usize| {
         let path = cluster.program.path(&format!("asked-{worker}"));
@@ -299,7 +300,7 @@ fn in_completion_order_others_go_on_while_a_host_is_down_and_it_gets_rows_again_
         stop.request();
         running.join().unwrap().unwrap()
     });
-    assert!(summary.iterations < 1_000, "the hosts were too slow to watch: {summary:?}");
+    assert!(summary.iterations < 1_000_000, "{summary:?}");
     assert_eq!(summary.invalid, 0);
     let log = fs::read_to_string(folder.join("evaluator.log")).unwrap();
     assert!(log.contains("host a is lost") && log.contains("host a is back"), "{log}");

@@ -39,7 +39,7 @@ fn fitting(entry: &Entry) -> String {
         Scope::Preset(name) => format!("{OWN}\nalgorithm.preset = '{name}'"),
         Scope::Gradients => format!("{OWN}\nalgorithm.preset = 'cma_mega'"),
         Scope::Completion => format!("{OWN}\nrun.order = 'completion'"),
-        Scope::Noisy => format!("{OWN}\nproblem.noisy = true"),
+        Scope::Noisy => "problem = { n = 3, measures = [[0, 1], [0, 1]], noisy = true }".into(),
     }
 }
 

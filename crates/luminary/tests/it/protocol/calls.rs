@@ -74,7 +74,9 @@ fn wrong_lengths_and_values_in_tell_are_named_and_change_nothing() {
     for scenario in scenarios() {
         let mut config = scenario.config;
         config.non_finite = Some(NonFinite::Fail);
-        config.archive.extra_columns.clear();
+        for archive in std::iter::once(&mut config.archive).chain(&mut config.result) {
+            archive.extra_columns.clear();
+        }
         let k = config.archive.measure_dim();
         let (mut scheduler, mut driver) = (config.build().unwrap(), Driver::default());
         // A few iterations first, so that there is something to change, as far as evaluations do not fail.
