@@ -32,6 +32,10 @@ def noisy(solution, seed):
     return worth(solution) + DEVIATION * np.random.default_rng(seed).normal(), solution[:2]
 
 
+def run(**arguments):
+    return luminary.run(noisy, vectorized=False, **arguments)
+
+
 def overstated(archive):
     """By how many standard deviations of the noise elites claim too much, on average."""
     data = archive.data()
@@ -47,33 +51,33 @@ def test_elites_are_worth_about_what_they_claim(algorithm):
     settings = {**SETTINGS, "algorithm": algorithm, "iterations": 150}
     if algorithm == "dms":
         settings["learning_rate"] = 0.1
-    assert abs(overstated(luminary.run(noisy, **settings).archive)) < 0.4
-    assert overstated(luminary.run(noisy, **{**settings, "noisy": False}).archive) > 0.8
+    assert abs(overstated(run(**settings).archive)) < 0.4
+    assert overstated(run(**{**settings, "noisy": False}).archive) > 0.8
 
 
 def test_noisy_runs_repeat_resume_and_do_not_depend_on_who_evaluates(tmp_path):
-    whole = luminary.run(noisy, iterations=20, **SETTINGS)
+    whole = run(iterations=20, **SETTINGS)
     file = tmp_path / "run.ckpt"
-    luminary.run(noisy, iterations=7, checkpoint=file, **SETTINGS)
-    assert same(luminary.run(noisy, iterations=20, checkpoint=file), whole)
+    run(iterations=7, checkpoint=file, **SETTINGS)
+    assert same(run(iterations=20, checkpoint=file), whole)
     with ThreadPoolExecutor(3) as pool:
-        assert same(luminary.run(noisy, iterations=20, engine=pool, **SETTINGS), whole)
-    assert luminary.run(noisy, iterations=20, **{**SETTINGS, "estimate": "median"}).archive.stats.num_elites > 0
+        assert same(run(iterations=20, engine=pool, **SETTINGS), whole)
+    assert run(iterations=20, **{**SETTINGS, "estimate": "median"}).archive.stats.num_elites > 0
 
 
 def test_noisy_runs_in_order_of_completion():
     with ThreadPoolExecutor(3) as pool:
-        result = luminary.run(noisy, iterations=150, engine=pool, order="completion", **SETTINGS)
+        result = run(iterations=150, engine=pool, order="completion", **SETTINGS)
     assert abs(overstated(result.archive)) < 0.4
 
 
 def test_a_run_by_hand_asks_for_elites_again():
-    run = luminary.Run("map_elites", **{key: value for key, value in SETTINGS.items() if key != "learning_rate"})
+    by_hand = luminary.Run("map_elites", **{key: value for key, value in SETTINGS.items() if key != "learning_rate"})
     asked = []
     for _ in range(6):
-        solutions = run.ask()
+        solutions = by_hand.ask()
         asked.append({solution.tobytes() for solution in solutions})
-        run.tell(*zip(*[noisy(solution, seed) for seed, solution in enumerate(solutions)]))
+        by_hand.tell(*zip(*[noisy(solution, seed) for seed, solution in enumerate(solutions)]))
     assert asked[-1] & set().union(*asked[:-1])
 
 
