@@ -109,8 +109,9 @@ export class RunView implements View {
   pulse(pulse: RunPulse | null) {
     if (!pulse || !this.details) return;
     const isNew = JSON.stringify(pulse) !== JSON.stringify(this.known);
-    const isSaved = this.known && pulse.checkpoint !== this.known.checkpoint;
-    if (isSaved || (this.known && pulse.failures !== this.known.failures)) void this.drawLists();
+    // At the first pulse, too: what was fetched before it may be older.
+    const isSaved = pulse.checkpoint !== this.known?.checkpoint;
+    if (isSaved || pulse.failures !== this.known?.failures) void this.drawLists();
     // Elites are shown as of the newest checkpoint.
     if (isSaved) void this.panel?.show(this.archiveName(), this.cell());
     const isHistoryNew = pulse.history !== this.known?.history;
